@@ -28,6 +28,7 @@ from benchmarks.scale import scale
 from benchmarks.seeds import seeds
 from benchmarks.serve import serve
 from benchmarks.soak import soak
+from benchmarks.soak_flink import soak_flink
 from benchmarks.speed import one_pass
 from benchmarks.starts import starts
 from benchmarks.stop_words import compare_stop_words
@@ -60,6 +61,7 @@ CASES = {
     "stories": stories,
     "serve": serve,
     "soak": soak,
+    "soak_flink": soak_flink,
     "starts": starts,
     "headlines": headlines,
     "flood": flood,

@@ -49,10 +49,12 @@ def monitor(options: Options) -> None:
         remedy = f"Correct the path; where the job has not begun: mkdir {quote(root)}"
         raise OptionError("--model_store", root, "a folder that is there", remedy)
     wanted = settings_of(options, group.MonitorSettings)
-    made, dead = Monitor(root, wanted.dead_letters, where.trust), wanted.dead_letters
+    folders = {"dead_letters": wanted.dead_letters, "trends": wanted.trends}
+    made = Monitor(root, trust=where.trust, **folders)
     wrong = made.read(_now())
-    if dead and is_local(dead) and not Path(dead).exists():
-        wrong.append(f"--dead_letters: {dead} is not there yet")
+    for name, folder in folders.items():
+        if folder and is_local(folder) and not Path(folder).exists():
+            wrong.append(f"--{name}: {folder} is not there yet")
     with listening(made, wanted.host, wanted.port):
         while True:
             print(made.line(_now()), flush=True)

@@ -57,6 +57,16 @@ def published(root, versions=6, topics=TOPICS, words=WORDS, step=30 * DAY):
     return store
 
 
+def trends_file(folder, start, end, key="", name="a"):
+    """A file of trends with a row of one window; times are in seconds."""
+    folder.mkdir(exist_ok=True)
+    times = {"window_start": start, "window_end": end, "part": end}
+    figures = {"documents": 2, "tokens": 9.0, "mean_share": 0.5, "typical": []}
+    row = {"key": key, "group": "", "topic": 0, **figures}
+    row |= {what: to_iso(time * 1_000_000) for what, time in times.items()}
+    (folder / f"trends-{name}.jsonl").write_text(f"{json.dumps(row)}\n", encoding="utf-8")
+
+
 def listed(shares):
     """The fields of a row for shares by topic."""
     pairs = sorted(enumerate(shares), key=lambda pair: -pair[1])

@@ -14,7 +14,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from beam_topics.model.documents.offsets import reads_on
 from beam_topics.model.errors import BeamTopicsError, OptionError, StoreConflictError
+from beam_topics.model.learner_log.known import offsets_up_to
 from beam_topics.model.publishing.blobs import Stamp, escape_key, path_in
 from beam_topics.model.publishing.local_files import blobs_at
 from beam_topics.model.publishing.manifest import Manifest
@@ -37,6 +39,8 @@ class Seen:
         files: The stamps of the files of each part, by name.
         checkpoint: The event time of the checkpoints from which ``--resume_from=latest`` goes on,
             in microseconds; None if there are none.
+        offsets: From where a new job reads each log on: up to there it is learned. Empty where
+            that is not known.
     """
 
     newest: Manifest
@@ -45,6 +49,7 @@ class Seen:
     superseded: int = 0
     files: dict[str, dict[str, Stamp]] = field(default_factory=dict)
     checkpoint: int | None = None
+    offsets: dict[str, int] = field(default_factory=dict)
 
 
 class StoreWatch:
@@ -96,11 +101,12 @@ class StoreWatch:
         before = seen.files.get("checkpoints")
         seen.files = {part: self._blobs.stamps(path_in(key, part)) for part in PARTS}
         if seen.files["checkpoints"] != before:
-            seen.checkpoint = self._checkpoint(seen.newest)
+            seen.checkpoint, seen.offsets = self._checkpoint(seen.newest)
 
-    def _checkpoint(self, newest: Manifest) -> int | None:
+    def _checkpoint(self, newest: Manifest) -> tuple[int | None, dict[str, int]]:
+        key = newest.key
         try:
-            point = self._store.resume_point(newest.key, "latest", newest.islands, newest=newest)
+            point, *_ = self._store.resume_point(key, "latest", newest.islands, newest=newest)
         except (OptionError, StoreConflictError):
-            return None
-        return point[0].window_end
+            return None, {}
+        return point.window_end, reads_on(offsets_up_to(self._store, key, point.digest))

@@ -10,14 +10,13 @@ from dataclasses import dataclass
 
 from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.documents.sequencing import REPEATED_ID
-from beam_topics.model.errors import BeamTopicsError, DamagedDataError
-from beam_topics.model.publishing.local_files import blobs_at
+from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.reading.parsing import REASONS
+from beam_topics.model.reporting.added_files import AddedFiles
 from beam_topics.model.stored import checks
 
 _FILE, _REASON = re.compile(r"dead-letters-.*\.jsonl"), re.compile("[a-z_]{1,40}")
-# What is read of a file and in one reading, in bytes; a file of ours is little more than 32 MB.
-_FILE_BYTES, _READING_BYTES, _MOST_REASONS = 2**26, 2**28, 50
+_MOST_REASONS = 50
 
 
 @dataclass
@@ -59,39 +58,24 @@ class RefusedCounts:
 
     Attributes:
         by_reason: How many there are; a file that is removed later stays counted.
-        waiting: The number of files that the next readings count.
     """
 
     def __init__(self, folder: str) -> None:
-        self._blobs = blobs_at(folder, "--dead_letters")
-        self._counted: set[str] = set()
+        self._files = AddedFiles(folder, "--dead_letters", _FILE, self._take)
         self.by_reason = Counter(dict.fromkeys((*REASONS, REPEATED_ID), 0))
-        self.waiting = 0
+
+    @property
+    def waiting(self) -> int:
+        """The number of files that the next readings count."""
+        return self._files.waiting
 
     def read(self) -> list[str]:
-        """Count files that are new, up to 256 MB of them.
+        """Count files that are new; see :meth:`AddedFiles.read`."""
+        return self._files.read()
 
-        Returns:
-            Why a file could not be counted, a line each. It is not read again.
-
-        Raises:
-            OptionError: The folder cannot be read.
-        """
-        names, size, wrong = set(filter(_FILE.fullmatch, self._blobs.list(""))), 0, []
-        self._counted &= names
-        for name in sorted(names - self._counted):
-            if size >= _READING_BYTES:
-                break
-            self._counted.add(name)
-            try:
-                data = self._blobs.read(name, _FILE_BYTES)
-                size += len(data)
-                for one in refused((name, line) for line in io.BytesIO(data)):
-                    self.by_reason[self._label(one.reason)] += one.count
-            except (BeamTopicsError, OSError, UnicodeError) as error:
-                wrong.append(f"dead letters: {error}")
-        self.waiting = len(names - self._counted)
-        return wrong
+    def _take(self, name: str, data: bytes) -> None:
+        for one in refused((name, line) for line in io.BytesIO(data)):
+            self.by_reason[self._label(one.reason)] += one.count
 
     def _label(self, reason: str) -> str:
         """Return a reason, or ``other`` for those beyond a number and of another form."""

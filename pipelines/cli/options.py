@@ -271,6 +271,8 @@ class AddressSettings(Record):
 class MonitorSettings(AddressSettings, DeadLetterSettings):
     """What is watched beside a model store, and where the figures are."""
 
+    trends: str = option("", "folder of --trends of stream: up to where documents are labelled")
+
 
 @dataclass(frozen=True)
 class ServiceSettings(AddressSettings):

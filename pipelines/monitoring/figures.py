@@ -10,6 +10,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from beam_topics.model.publishing.blobs import Stamp
 from beam_topics.model.publishing.manifest import Manifest, topics_in_use
 from beam_topics.model.publishing.watch import PARTS, Seen, StoreWatch
+from beam_topics.model.reporting.labelled import Labelled
 from beam_topics.model.reporting.refused import RefusedCounts
 from beam_topics.model.times import MICROSECONDS_PER_SECOND, duration_text, to_iso
 
@@ -41,14 +42,18 @@ class Monitor:
         root: The model store.
         dead_letters: The folder of dead letters; "" for none.
         trust: The file of public keys; "" for none.
+        trends: The folder of trends; "" for none.
 
     Raises:
         OptionError: One of them is no folder.
     """
 
-    def __init__(self, root: str, dead_letters: str = "", trust: str = "") -> None:
+    def __init__(
+        self, root: str, dead_letters: str = "", trust: str = "", trends: str = ""
+    ) -> None:
         self._watch = StoreWatch(root, trust)
         self._refused = RefusedCounts(dead_letters) if dead_letters else None
+        self._labelled = Labelled(trends) if trends else None
         self._read_at = self._failures = 0
         self._metrics: list[Metric] = []
         self.registry = CollectorRegistry()
@@ -59,7 +64,7 @@ class Monitor:
         return self._metrics
 
     def read(self, now: int) -> list[str]:
-        """Read the store and the dead letters once more.
+        """Read the store, the dead letters and the trends once more.
 
         Args:
             now: The time, in microseconds.
@@ -70,7 +75,8 @@ class Monitor:
         Raises:
             OptionError: The store or the folder as a whole cannot be read.
         """
-        wrong = self._watch.read() + (self._refused.read() if self._refused else [])
+        readers = filter(None, (self._watch, self._refused, self._labelled))
+        wrong = [line for one in readers for line in one.read()]
         self._read_at = now
         self.failed(len(wrong))
         return wrong
@@ -104,6 +110,17 @@ class Monitor:
         points = {(key,): _seconds(one.checkpoint) for key, one in seen.items()}
         text = "Event time from which --resume_from=latest goes on"
         yield _filled(gauge, "checkpoint_event_timestamp_seconds", text, ("key",), points)
+        places = {(key, log): at for key, one in seen.items() for log, at in one.offsets.items()}
+        text = "Offset up to which a partition is learned, by the newest checkpoint"
+        yield _filled(gauge, "learned_offset", text, ("key", "partition"), places)
+        if self._labelled is not None:
+            windows = self._labelled.windows.items()
+            ends = {(key,): _seconds(end) for key, (end, _) in windows}
+            text = "End of the newest window of trends"
+            yield _filled(gauge, "labelled_event_timestamp_seconds", text, ("key",), ends)
+            lengths = {(key,): _seconds(end - start) for key, (end, start) in windows}
+            text = "Event time in a window of trends"
+            yield _filled(gauge, "labelled_period_seconds", text, ("key",), lengths)
         for name in ("published", "superseded"):
             values = {(key,): getattr(one, name) for key, one in seen.items()}
             text = f"Versions {name} since the first reading of the key"

@@ -7,7 +7,7 @@ import pytest
 from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.errors import OptionError
 from beam_topics.model.publishing.local_files import blobs_at
-from beam_topics.model.reporting import refused
+from beam_topics.model.reporting import added_files, refused
 from beam_topics.model.reporting.refused import RefusedCounts
 
 
@@ -37,7 +37,7 @@ def test_each_file_is_counted_once(tmp_path):
     (tmp_path / "dead" / "dead-letters-a.jsonl").unlink()
     assert counts.read() == []
     assert counted(counts) == {"not_json": 2, "too_large": 40, "future": 1}
-    assert counts._counted == {"dead-letters-b.jsonl"}
+    assert counts._files._taken == {"dead-letters-b.jsonl"}
 
 
 def test_reasons_of_a_run_begin_at_zero(tmp_path):
@@ -46,7 +46,7 @@ def test_reasons_of_a_run_begin_at_zero(tmp_path):
 
 
 def test_a_reading_is_bounded_and_the_next_one_goes_on(tmp_path, monkeypatch):
-    monkeypatch.setattr(refused, "_READING_BYTES", 100)
+    monkeypatch.setattr(added_files, "_READING_BYTES", 100)
     for name in "abcd":
         write(tmp_path, name, letter(), letter(at=2))
     counts = RefusedCounts(str(tmp_path))

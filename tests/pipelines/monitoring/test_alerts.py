@@ -6,12 +6,15 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 from made import manifest_of
+from reported import trends_file
 
 pytest.importorskip("prometheus_client")
 
+from beam_topics.model.learner_log.known import Segment
 from beam_topics.model.publishing.manifest import CheckpointEntry
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.pipelines.monitoring.figures import Monitor
@@ -39,8 +42,11 @@ def exposed(folder):
     every, settings = {"windows": 1}, {"sequence": {"window": 60_000_000}}
     others = {"publish_every": every, "settings": settings, "topic_tokens": [1.0]}
     store.publish(manifest_of(1, islands=1, **others))
-    store.put_checkpoint(CheckpointEntry("", 0, 1, "c", 10, 0, "d"), b"state")
-    made = Monitor(store.root, str(folder / "dead"))
+    point = store.put_checkpoint(CheckpointEntry("", 0, 1, "c", 10, 0, "d"), b"state")
+    learned = Segment("", np.zeros(0, np.uint64), {"news/0": [[0, 5]]})
+    store.put_known("", point.digest, learned.to_bytes())
+    trends_file(folder / "trends", 60, 120)
+    made = Monitor(store.root, str(folder / "dead"), trends=str(folder / "trends"))
     made.read(1)
     return {sample.name: set(sample.labels) for one in made.collect() for sample in one.samples}
 
@@ -67,7 +73,7 @@ def test_labels_are_those_of_the_metrics(tmp_path):
     labels = {label for found in exposed(tmp_path).values() for label in found}
     text = RULES.read_text("utf-8") + BOARD.read_text("utf-8")
     named = set(re.findall(r"\{\{ ?(?:\$labels\.)?(\w+) ?\}\}", text))
-    assert named <= labels == {"key", "part", "reason"}
+    assert named <= labels == {"key", "part", "partition", "reason"}
 
 
 def test_each_alert_has_a_case_in_which_it_fires_and_one_in_which_it_does_not():

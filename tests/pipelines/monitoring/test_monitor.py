@@ -8,14 +8,16 @@ import socket
 from pathlib import Path
 from urllib.request import urlopen
 
+import numpy as np
 import pytest
 from hostile import latest_path, stored
 from made import manifest_of
-from reported import DAY, published
+from reported import DAY, published, trends_file
 
 parser = pytest.importorskip("prometheus_client.parser")
 
 from beam_topics.model.documents.document import DeadLetter  # noqa: E402
+from beam_topics.model.learner_log.known import Segment  # noqa: E402
 from beam_topics.model.publishing.manifest import CheckpointEntry  # noqa: E402
 from beam_topics.model.publishing.store import ModelStore  # noqa: E402
 from beam_topics.pipelines import monitor as program  # noqa: E402
@@ -95,6 +97,42 @@ def test_the_figures_of_a_store_and_its_dead_letters(tmp_path, dead):
         "  topics in use 4  snapshots 0.0"
     )
     assert line.endswith(" MB  dead letters 1,235  future 1,234  not_json 1")
+
+
+def test_the_offsets_that_are_learned_are_those_of_the_newest_checkpoint(tmp_path):
+    store = ModelStore(str(tmp_path))
+    chain = store.publish(manifest_of(2, islands=1)).chain
+    made, ranges = Monitor(store.root), {"news/0": [[0, 5], [7, 9]], "news/1": [[3, 4]]}
+    for sequence, found in ((1, {"news/0": [[0, 2]]}), (2, ranges)):
+        entry = CheckpointEntry("", 0, sequence, chain, sequence, 0, "d")
+        point = store.put_checkpoint(entry, b"state %d" % sequence)
+        segment = Segment("", np.zeros(0, np.uint64), found)
+        store.put_known("", point.digest, segment.to_bytes())
+    assert made.read(NOW) == []
+    with listening(made, "127.0.0.1", 0) as port:
+        found = figures_at(port)
+    # From the first gap on all is read again.
+    assert found["beam_topics_learned_offset", "", "news/0"] == 5
+    assert found["beam_topics_learned_offset", "", "news/1"] == 4
+
+
+def test_documents_are_labelled_up_to_the_newest_window_of_trends(tmp_path):
+    store = ModelStore(str(tmp_path / "models"))
+    store.publish(manifest_of(1))
+    folder = tmp_path / "trends"
+    made = Monitor(store.root, trends=str(folder))
+    assert made.read(NOW) == []
+    trends_file(folder, 120, 180, name="b")
+    trends_file(folder, 60, 120, name="c")
+    trends_file(folder, 60, 90, "news", name="d")
+    (folder / "trends-e.jsonl").write_text("{}")
+    (wrong,) = made.read(NOW)
+    assert wrong.startswith("trends: trends-e.jsonl cannot be read as trends: ")
+    with listening(made, "127.0.0.1", 0) as port:
+        found = figures_at(port)
+    ends = {key: found["beam_topics_labelled_event_timestamp_seconds", key] for key in ("", "news")}
+    periods = [found["beam_topics_labelled_period_seconds", key] for key in ("", "news")]
+    assert ends == {"": 180, "news": 90} and periods == [60, 30]
 
 
 @pytest.mark.parametrize(
@@ -186,11 +224,13 @@ def test_an_empty_store_is_watched_until_it_has_a_version(tmp_path, free, monkey
 
     monkeypatch.setattr(program, "_wait", wait)
     given = [f"--model_store={tmp_path}", f"--dead_letters={tmp_path}/dead", f"--port={free}"]
+    given += [f"--trends={tmp_path}/trends"]
     with pytest.raises(Ended):
         main(given)
     out, err = capsys.readouterr()
     assert out.endswith("Z no version yet  dead letters 0\n")
-    assert err == f"--dead_letters: {tmp_path}/dead is not there yet\n"
+    folders = {"dead_letters": "dead", "trends": "trends"}.items()
+    assert err == "".join(f"--{name}: {tmp_path}/{x} is not there yet\n" for name, x in folders)
 
 
 def test_what_cannot_be_watched_is_refused_in_one_line(tmp_path, capsys):
