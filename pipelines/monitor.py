@@ -49,7 +49,7 @@ def monitor(options: Options) -> None:
         remedy = f"Correct the path; where the job has not begun: mkdir {quote(root)}"
         raise OptionError("--model_store", root, "a folder that is there", remedy)
     wanted = settings_of(options, group.MonitorSettings)
-    folders = {"dead_letters": wanted.dead_letters, "trends": wanted.trends}
+    folders = {"dead_letters": wanted.dead_letters, "trends": wanted.trends or ""}
     made = Monitor(root, trust=where.trust, **folders)
     wrong = made.read(_now())
     for name, folder in folders.items():

@@ -220,12 +220,20 @@ class SinkSettings(Record):
 
 
 @dataclass(frozen=True)
-class TrendSettings(Record):
-    """What is written of the topics of a window."""
+class TrendPlaceSettings(Record):
+    """Where trends are."""
 
     trends: str | None = option(
-        None, "folder, or kafka:TOPIC, for documents, tokens and mean shares by window and topic"
+        None,
+        "folder, or kafka:TOPIC, for documents, tokens and mean shares by window and topic",
+        shared=True,
     )
+
+
+@dataclass(frozen=True)
+class TrendSettings(TrendPlaceSettings):
+    """What is written of the topics of a window."""
+
     window: int | None = option(
         None,
         "event time in one row; 1d without it",
@@ -268,10 +276,8 @@ class AddressSettings(Record):
 
 
 @dataclass(frozen=True)
-class MonitorSettings(AddressSettings, DeadLetterSettings):
+class MonitorSettings(AddressSettings, DeadLetterSettings, TrendPlaceSettings):
     """What is watched beside a model store, and where the figures are."""
-
-    trends: str = option("", "folder of --trends of stream: up to where documents are labelled")
 
 
 @dataclass(frozen=True)
