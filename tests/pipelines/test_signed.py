@@ -106,6 +106,21 @@ def test_versions_sign_signs_what_is_there_and_changes_nothing_else(here, capsys
     assert "has signed" not in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "change", [["topics", "--topic_ids=0", "--topic_name=Sea"], ["versions", "rollback"]]
+)
+def test_what_changes_a_signed_store_is_signed_or_refused(change, here, capsys):
+    learned("models")
+    assert main(["versions", "sign", "--model_store=models", "--sign=private1.pem"]) == 0
+    before, given = files(here), [*change, "--model_store=models"]
+    trusting = [*given, "--trust=public1.pem"]
+    for argv in (given, trusting, [*trusting, "--sign=private2.pem"]):
+        assert main(argv) == 2
+        assert "--sign: " in capsys.readouterr().err and files(here) == before
+    assert main([*trusting, "--sign=private1.pem"]) == 0
+    assert main(["show", "--model_store=models", "--trust=public1.pem"]) == 0
+
+
 def test_versions_sign_with_trust_takes_only_what_a_trusted_key_signed(here, capsys):
     learned("models")
     sign = ["versions", "sign", "--model_store=models"]
