@@ -9,7 +9,8 @@ from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.snapshot import Snapshot
 from beam_topics.model.reporting.anew import Anew
 from beam_topics.model.reporting.course import calendar_unit, period_start
-from beam_topics.model.reporting.mixtures import Labelled, Limits, Mixture, Text, shown, texts_of
+from beam_topics.model.reporting.mixture_rows import Mixture
+from beam_topics.model.reporting.mixtures import Labelled, Limits, Text, shown, texts_of
 from beam_topics.model.reporting.shown import Shown
 from beam_topics.pipelines.cli.groups import Options
 from beam_topics.pipelines.cli.settings_from_options import read_settings_of
