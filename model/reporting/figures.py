@@ -392,9 +392,10 @@ def ranks_in(
     """Return the rank of each word in its topic; None where the topic does not have it."""
     found: list[list[int | None]] = []
     for topic, wanted in enumerate(by_topic):
-        rows = statistics.words[statistics.span(topic)]
-        place = {row: rank for rank, row in enumerate(rows.tolist(), 1)}
-        found.append([place.get(snapshot.row_of(word)) for word in wanted])
+        words, rows = statistics.words[statistics.span(topic)], list(map(snapshot.row_of, wanted))
+        at = np.flatnonzero(np.isin(words, rows))
+        rank = dict(zip(words[at].tolist(), (at + 1).tolist(), strict=True))
+        found.append(list(map(rank.get, rows)))
     return found
 
 

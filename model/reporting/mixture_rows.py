@@ -103,24 +103,41 @@ def document_digest(key: str, id: str, timestamp: int) -> bytes:
     return wire.digest(key.encode(), id.encode(), str(timestamp).encode())[:_DIGEST]
 
 
-def rows_of_file(stream: BinaryIO, name: str) -> Iterator[tuple[str, RawRow]]:
-    """Yield the rows of a file of mixtures, Avro by its name or JSON lines, each with its place.
+def rows_of_file(stream: BinaryIO, name: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the rows of a file of mixtures, Avro by its name or JSON lines.
 
     Raises:
         DamagedDataError: The file cannot be read.
     """
-    if not name.endswith(".avro"):
-        yield from ((f"{name}:{number}", line) for number, line in enumerate(stream, 1))
-        return
+    for _, row in raw_rows(stream, name):
+        try:
+            found = msgspec.json.decode(row) if isinstance(row, bytes) else row
+            if not isinstance(found, dict):
+                raise ValueError("a row is not an object")
+        except (ValueError, RecursionError) as error:
+            raise _unreadable(name, error) from error
+        yield found
+
+
+def raw_rows(stream: BinaryIO, name: str) -> Iterator[tuple[str, RawRow]]:
+    """Yield what :func:`parsed` takes of a file, with the place of each row.
+
+    Raises:
+        DamagedDataError: The file cannot be read.
+    """
     try:
-        for number, row in enumerate(fastavro.reader(stream), 1):
-            if not isinstance(row, dict):
-                raise ValueError("its rows are no records")
-            yield f"{name}, row {number}", row
+        if name.endswith(".avro"):
+            for number, row in enumerate(fastavro.reader(stream), 1):
+                yield f"{name}, row {number}", row
+        else:
+            for number, line in enumerate(stream, 1):
+                yield f"{name}:{number}", line
     except (ValueError, EOFError, KeyError, IndexError) as error:
-        raise DamagedDataError(
-            f"{name} cannot be read as mixtures: {error}. Restore it from a copy."
-        ) from error
+        raise _unreadable(name, error) from error
+
+
+def _unreadable(name: str, error: Exception) -> DamagedDataError:
+    return DamagedDataError(f"{name} cannot be read as mixtures: {error}. Restore it from a copy.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,4 +245,5 @@ def _shares(places: Sequence[str], rows: Sequence[Row], ids: LongArray) -> Float
     if len(wrong := np.flatnonzero(np.bincount(cells, minlength=size) > 1)):
         place = places[wrong[0] // len(ids)]
         checks.refuse(f"topics of {place}", "a topic twice", "each topic once")
-    return np.bincount(cells, weights=shares[known], minlength=size).reshape(len(rows), len(ids))
+    found = np.bincount(cells, weights=shares[known], minlength=size).astype(np.float64)
+    return found.reshape(len(rows), len(ids))

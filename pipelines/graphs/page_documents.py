@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from beam_topics.model.documents.document import Document
 from beam_topics.model.errors import OptionError
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.snapshot import Snapshot
@@ -49,7 +50,9 @@ def documents_on_page(
     )
     if not with_texts:
         return labelled, None
-    items = documents_of(options.documents, read_settings_of(options), view.manifest)
+    ids = {mixture.id for mixture in shown(labelled)}
+    read = documents_of(options.documents, read_settings_of(options), view.manifest)
+    items = (one for one in read if isinstance(one, Document) and one.id in ids)
     again: Mapping[bytes, Mixture] = {}
     try:
         anew = Anew(labelled, view, snapshot)
