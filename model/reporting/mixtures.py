@@ -15,7 +15,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from itertools import chain
 from typing import Any
 
@@ -359,12 +359,13 @@ class Text:
     Attributes:
         title: Its first line, or how it begins.
         text: The beginning of its text.
-        label: Its label; "" without one.
+        label, group: Its label, and the group of trends that it names; "" without one.
     """
 
     title: str
     text: str
     label: str
+    group: str
 
 
 def texts_of(
@@ -380,6 +381,7 @@ def texts_of(
                     title_of(item.text),
                     shortened(item.text.strip(), limits.text),
                     shortened(item.label or "", limits.name),
+                    shortened(item.group or "", limits.name),
                 )
     return found
 
@@ -427,9 +429,10 @@ def document_columns(
         "sample": [place[m.digest] for m in labelled.sample],
     }
     if texts is not None:
-        none = Text("", "", "")
+        none = Text("", "", "", "")
         own = [texts.get(m.digest, none) for m in mixtures]
-        found |= {name: [getattr(t, name) for t in own] for name in ("title", "text", "label")}
+        names = [one.name for one in fields(Text)]
+        found |= {name: [getattr(text, name) for text in own] for name in names}
     return found
 
 

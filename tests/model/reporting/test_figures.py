@@ -33,7 +33,7 @@ def made(tmp_path_factory):
     labelled = read_mixtures(
         lambda: (("here", row) for row in rows),
         {m.version for m in history},
-        {z: z for z in range(TOPICS)},
+        range(TOPICS),
         lambda micros: period_start(micros, unit),
         typical=3,
         sample=6,
