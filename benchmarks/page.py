@@ -2,7 +2,8 @@
 
 Made stores of 2,000 words: 50 topics and 100 versions, with 2,000 labelled documents and without,
 and 200 topics and 400 versions with 50,000 documents. A document has a share of each topic, and
-half of the rows of mixtures are repeated. A headless Chromium opens the page from the disk in a new context each time, until the map is drawn.
+half of the rows of mixtures are repeated. A headless Chromium opens the page from the disk in a new
+context each time, until the map is drawn.
 """
 
 from __future__ import annotations

