@@ -18,7 +18,8 @@ from beam_topics.model.inference import METHOD, PublishedModel, inference_for
 from beam_topics.model.inference.features import numbered
 from beam_topics.model.inference.mixture_blocks import inferred
 from beam_topics.model.publishing.snapshot import Snapshot
-from beam_topics.model.reporting.mixtures import Labelled, Mixture, document_digest, shown
+from beam_topics.model.reporting.mixture_rows import Mixture, document_digest
+from beam_topics.model.reporting.mixtures import Labelled, shown
 from beam_topics.model.reporting.shown import Shown
 from beam_topics.model.settings.compositions import compose
 from beam_topics.model.words.tokeniser import Tokeniser

@@ -392,9 +392,10 @@ def ranks_in(
     """Return the rank of each word in its topic; None where the topic does not have it."""
     found: list[list[int | None]] = []
     for topic, wanted in enumerate(by_topic):
-        rows = statistics.words[statistics.span(topic)]
-        place = {row: rank for rank, row in enumerate(rows.tolist(), 1)}
-        found.append([place.get(snapshot.row_of(word)) for word in wanted])
+        words, rows = statistics.words[statistics.span(topic)], list(map(snapshot.row_of, wanted))
+        at = np.flatnonzero(np.isin(words, rows))
+        rank = dict(zip(words[at].tolist(), (at + 1).tolist(), strict=True))
+        found.append(list(map(rank.get, rows)))
     return found
 
 
@@ -449,32 +450,20 @@ def _labelled(sources: Sources) -> dict[str, Any] | None:
     if (labelled := sources.labelled) is None:
         return None
     unit = calendar_unit(sources.history)
-    trends = labelled.trends
-    starts = [start for start, _ in sorted(trends.cells)]
-    cells = [cell for _, cell in sorted(trends.cells.items())]
-    shares = [cell.mean_shares() for cell in cells]
-    again = [labelled.again and labelled.again.cells.get((start, "")) for start in starts]
+    starts = sorted(labelled.periods.sums)
+    found = labelled.periods.columns(starts)
+    again = labelled.again and labelled.again.columns(starts)
+    shares = np.reshape(found["shares"], (len(starts), len(sources.shown.ids)))
     return {
         "name": [period_of(start, unit) for start in starts],
-        "documents": [cell.documents for cell in cells],
-        "tokens": [cell.tokens for cell in cells],
-        "known": [cell.words_known for cell in cells],
-        "shares": shares,
-        "again": labelled.again
-        and {
-            "documents": [cell.documents if cell else 0 for cell in again],
-            "shares": [cell and cell.mean_shares() for cell in again],
-        },
+        **{name: found[name] for name in ("documents", "tokens", "known", "shares")},
+        "again": again and {name: again[name] for name in ("documents", "shares")},
         "repeated": labelled.repeated,
         "foreign": labelled.foreign,
-        "without": sum(cell.none for cell in cells),
+        "without": sum(found["none"]),
         "judged": labelled.judged,
         "unexplained": labelled.unexplained,
-        "bursts": bursts_of_periods(
-            starts,
-            [cell.documents for cell in cells],
-            np.reshape(shares, (len(cells), len(trends.ids))),
-        ),
+        "bursts": bursts_of_periods(starts, found["documents"], shares),
         "versions": sorted(labelled.versions.items()),
     }
 

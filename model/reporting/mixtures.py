@@ -12,37 +12,38 @@ largest share, and the sample consists of those with the smallest digests.
 
 from __future__ import annotations
 
-import heapq
-import json
+from array import array
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, BinaryIO
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from itertools import chain
+from typing import Any
 
-import fastavro
 import numpy as np
 
-from beam_topics.model.arrays import FloatArray
+from beam_topics.model.arrays import FloatArray, LongArray
 from beam_topics.model.documents.document import DeadLetter, Document
 from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.reporting.trends import Trends
-from beam_topics.model.stored import checks, wire
-from beam_topics.model.times import parse_time
+from beam_topics.model.inference.mixtures import Groups
+from beam_topics.model.reporting.mixture_rows import (
+    Block,
+    Mixture,
+    RowName,
+    Rows,
+    blocks,
+    document_digest,
+    parsed,
+)
+from beam_topics.model.reporting.trends import UNIT
 
 # Topics for which a report has room with the usual limits.
 _TOPICS = 50
 _TITLE = 120
-_DIGEST = 16
 # A document with fewer known words is typical of a topic only where there are not enough others.
 TYPICAL_WORDS = 20
-_MOST_TOKENS = 2**40
-# Shares are rounded.
-_MOST_SHARE = 1.001
 # Smaller shares are not listed. What is left of 1 is shown as the rest.
 LEAST_SHARE = 0.01
 _MILLISECOND = 1000
-
-Rows = Callable[[], Iterable[tuple[str, Mapping[str, Any]]]]
 
 
 @dataclass(frozen=True)
@@ -96,27 +97,48 @@ def shortened(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[:most]}… ({len(text):,} characters)"
 
 
-@dataclass(frozen=True, slots=True)
-class Mixture:
-    """The mixture of a document.
+class PeriodShares:
+    """Exact sums over the documents of periods, as in :mod:`beam_topics.model.reporting.trends`.
 
     Attributes:
-        id, timestamp: Of the document; the time in microseconds.
-        version: The version that labelled it.
-        proportions: float64[T], shares by place; all are 0 where the document has no topic.
-        tokens, words_known: The number of its tokens, and of those whose word the model knows.
-        digest: Names the document: its key, id and time.
-        none: The probability that no topic explains it; None where it was not computed.
+        sums: By the start of the period, object[4 + T] of whole numbers: documents, their tokens,
+            those whose word the model knows, documents without a topic, and for each topic the sum
+            of shares in units of 2**-40.
     """
 
-    id: str
-    timestamp: int
-    version: str
-    proportions: FloatArray
-    tokens: int
-    words_known: int
-    digest: bytes
-    none: float | None = None
+    def __init__(self, topics: int) -> None:
+        self._topics = topics
+        self.sums: dict[int, Any] = {}
+
+    def add(
+        self, starts: Sequence[int], shares: FloatArray, tokens: LongArray, words_known: LongArray
+    ) -> None:
+        """Count D documents, at most 2**20.
+
+        Args:
+            starts: The start of the period of each.
+            shares: float64[D, T], their mixtures.
+            tokens: int64[D], the numbers of their tokens.
+            words_known: int64[D], those whose word the model knows.
+        """
+        counts = np.stack([np.ones_like(tokens), tokens, words_known, words_known == 0], axis=1)
+        rows = np.hstack([counts, np.rint(shares * UNIT).astype(np.int64)])
+        unique, places = np.unique(np.array(starts, np.int64), return_inverse=True)
+        firsts = np.searchsorted(np.sort(places), np.arange(len(unique)))
+        added = np.add.reduceat(rows[np.argsort(places, kind="stable")], firsts).astype(object)
+        for start, row in zip(unique.tolist(), added, strict=True):
+            self.sums[start] = self.sums.get(start, 0) + row
+
+    def columns(self, starts: Sequence[int]) -> dict[str, list[Any]]:
+        """Return what periods have: documents, tokens, known tokens, mean shares, by name."""
+        empty = [0] * (4 + self._topics)
+        rows = [list(self.sums.get(start, empty)) for start in starts]
+        found = zip(("documents", "tokens", "known", "none"), zip(*rows, strict=True), strict=False)
+        return {name: list(values) for name, values in found} | {
+            "shares": [
+                [units / (UNIT * row[0]) for units in row[4:]] if row[0] else None for row in rows
+            ]
+        }
 
 
 @dataclass
@@ -124,7 +146,7 @@ class Labelled:
     """What mixtures say together.
 
     Attributes:
-        trends: By the start of the period, see :func:`read_mixtures`.
+        periods: See :func:`read_mixtures`.
         typical: For each topic, documents by descending share.
         sample: A uniform sample of all documents, by time and id.
         named: The documents whose ids were asked for.
@@ -137,7 +159,7 @@ class Labelled:
             none was labelled again.
     """
 
-    trends: Trends
+    periods: PeriodShares
     typical: list[list[Mixture]]
     sample: list[Mixture]
     named: list[Mixture] = field(default_factory=list)
@@ -146,7 +168,7 @@ class Labelled:
     foreign: int = 0
     judged: int = 0
     unexplained: int = 0
-    again: Trends | None = None
+    again: PeriodShares | None = None
 
     @property
     def documents(self) -> int:
@@ -174,192 +196,160 @@ class Labelled:
             for some in (self.named, self.sample, *self.typical)
         )
         sampled = [mixture for mixture in sample if again and mixture.version == version]
-        for topic, some in enumerate(topics):
-            own = [m for m in some if m.version == version] + [m for m in sampled if m.words_known]
+        known = np.array([m.words_known for m in sampled], np.int64)
+        shares = np.reshape([m.proportions for m in sampled], (len(sampled), len(topics)))
+        digests, most = list(map(_digest, sampled)), limits.typical
+        best = _best(shares, known, digests, most, [0.0] * len(topics))
+        for topic, (some, places) in enumerate(zip(topics, best, strict=True)):
+            own = [m for m in some if m.version == version] + [sampled[n] for n in places]
             unique = {m.digest: m for m in own if again}.values() or some
-            best = sorted(unique, key=lambda m: _fit(m, topic), reverse=True)
-            self.typical[topic] = best[: limits.typical]
-        kept = {m.digest for m in sorted(sample, key=lambda m: m.digest)[: limits.sample]}
+            self.typical[topic] = _typical(topic, unique, most)
+        kept = {m.digest for m in sorted(sample, key=_digest)[: limits.sample]}
         self.sample = [mixture for mixture in sample if mixture.digest in kept]
         if again:
-            self.again = Trends(len(topics))
-            for one in sampled:
-                start, shares = period(one.timestamp), one.proportions
-                self.again.add(start, "", shares, tokens=one.tokens, words_known=one.words_known)
+            self.again = PeriodShares(len(topics))
+            starts = [period(one.timestamp) for one in sampled]
+            tokens = np.array([one.tokens for one in sampled], np.int64)
+            self.again.add(starts, shares, tokens, known)
 
 
 def read_mixtures(
     rows: Rows,
     versions: Collection[str],
-    places: Mapping[int, int],
+    topics: Sequence[int],
     period: Callable[[int], int],
     *,
     typical: int,
     sample: int,
     named: Collection[str] = (),
-    merge: Callable[[FloatArray], FloatArray] = np.asarray,
+    groups: Groups | None = None,
 ) -> Labelled:
     """Read mixtures.
 
     Args:
         rows: Returns all rows, each with its place for messages; it is called twice.
         versions: The versions whose rows count.
-        places: The place of each id of a topic or part that is shown. Shares of other topics,
-            which died, are not counted.
+        topics: The ids of the topics that are shown, by place. Shares of other topics, which died,
+            are not counted.
         period: Returns a number for the period of a time in microseconds.
         typical: The number of typical documents of each topic.
         sample: The size of the sample.
         named: The ids of further documents that are kept.
-        merge: Returns the shares of groups of topics (:mod:`beam_topics.model.reporting.shown`).
+        groups: The groups of the topics; None where each is one.
 
     Raises:
         DamagedDataError: A row is not a mixture of this model.
     """
-    groups = len(merge(np.zeros(max(places.values()) + 1)))
-    newest, foreign, repeated = _newest(rows, versions, places)
-    found = Labelled(Trends(groups), [], [], foreign=foreign, repeated=repeated)
-    best: list[list[Any]] = [[] for _ in range(groups)]
-    drawn: list[Any] = []
-    told: list[Any] = []
-    for place, row in rows():
-        if row.get("model_version") not in versions:
-            continue
-        mixture = mixture_of(place, row, places)
-        if newest.get(mixture.digest) != mixture.version:
-            continue
-        del newest[mixture.digest]
-        mixture = replace(mixture, proportions=merge(mixture.proportions))
-        _count(found, mixture, period(mixture.timestamp))
-        _keep(drawn, sample, (bytes(255 - b for b in mixture.digest), mixture))
-        if mixture.id in named:
-            _keep(told, len(named), (mixture.digest, mixture))
-        for topic, heap in enumerate(best):
-            if mixture.words_known:
-                _keep(heap, typical, (*_fit(mixture, topic), mixture))
-    found.typical = [[one[-1] for one in sorted(heap, key=_order, reverse=True)] for heap in best]
-    found.named = [one[-1] for one in told]
-    found.sample = sorted((one[-1] for one in drawn), key=lambda m: (m.timestamp, m.id, m.digest))
+    groups = groups or Groups(tuple(topics), tuple(range(len(topics))))
+    newest, foreign, repeated = _newest(rows, versions)
+    numbers, count = set(newest.values()), len(groups.ids)
+    chosen = (row for number, row in enumerate(rows()) if number in numbers)
+    found = Labelled(
+        PeriodShares(count), [[] for _ in range(count)], [], foreign=foreign, repeated=repeated
+    )
+    for block in blocks(chosen, topics, groups):
+        if any(newest.pop(digest, None) is None for digest in block.digests):
+            raise DamagedDataError("--mixtures changed while they were read. Read them again.")
+        _count(found, block, period)
+        _keep(found, block, typical, sample)
+        told = [block.mixture(n) for n, row in enumerate(block.rows) if row.id in named]
+        found.named = sorted([*found.named, *told], key=_digest, reverse=True)[: len(named)]
+    found.sample.sort(key=_by_time)
     return found
 
 
-def _newest(
-    rows: Rows, versions: Collection[str], places: Mapping[int, int]
-) -> tuple[dict[bytes, str], int, int]:
-    """Return the newest version of each document, and the numbers of foreign and repeated rows."""
-    newest: dict[bytes, str] = {}
-    foreign = read = 0
-    for place, row in rows():
-        read += 1
-        # Another model may have another number of topics.
-        if row.get("model_version") not in versions:
-            foreign += 1
-            continue
-        _, _, version, digest = _name_of(place, row)
-        if version > newest.get(digest, ""):
-            newest[digest] = version
-    return newest, foreign, read - foreign - len(newest)
+def _newest(rows: Rows, versions: Collection[str]) -> tuple[dict[bytes, int], int, int]:
+    """Return the number of the row of each document that counts, and of foreign and repeated rows.
 
-
-def _name_of(place: str, row: Mapping[str, Any]) -> tuple[str, int, str, bytes]:
-    """Return the id, the time and the version of a row, and the digest of its document."""
-    try:
-        key, id, version = (row[name] for name in ("key", "id", "model_version"))
-        time = parse_time(row["timestamp"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise _no_mixture(place, error) from error
-    if not all(isinstance(value, str) for value in (key, id, version)):
-        raise DamagedDataError(f"{place} is not a mixture: its key, id and version are texts")
-    return id, time, version, document_digest(key, id, time)
-
-
-def _no_mixture(place: str, error: Exception) -> DamagedDataError:
-    told = f"{type(error).__name__} {error}. --mixtures takes what infer or stream wrote."
-    return DamagedDataError(f"{place} is not a mixture: {told}")
-
-
-def mixture_of(place: str, row: Mapping[str, Any], places: Mapping[int, int]) -> Mixture:
-    """Check a row that JSON or Avro gave, and return its mixture; ``place`` is for messages.
-
-    Raises:
-        DamagedDataError: It is not a mixture.
+    It is the first row of the newest version.
     """
-    id, time, version, digest = _name_of(place, row)
-    try:
-        listed = [(one["topic"], one["share"]) for one in row["topics"]]
-        counts = [row["tokens"], row["words_known"]]
-    except (KeyError, TypeError, ValueError) as error:
-        raise _no_mixture(place, error) from error
-    proportions = np.zeros(max(places.values()) + 1)
-    topics_of, shares_of = f"topics of {place}", f"shares of {place}"
-    for topic, share in listed:
-        checks.whole(topics_of, topic, -_MOST_TOKENS, _MOST_TOKENS)
-        checks.number(shares_of, share, 0.0, 1.0)
-        if topic in places:
-            proportions[places[topic]] += share
-    if len(dict(listed)) < len(listed):
-        checks.refuse(topics_of, "a topic twice", "each topic once")
-    if (whole := sum(share for _, share in listed)) > _MOST_SHARE:
-        checks.refuse(shares_of, f"{whole:.3f} together", "shares of 1")
-    tokens, known = (checks.whole(f"tokens of {place}", n, 0, _MOST_TOKENS) for n in counts)
-    none = row.get("none")
-    if none is not None:
-        checks.number(f"none of {place}", none, 0.0, 1.0)
-    return Mixture(id, time, version, proportions, tokens, known, digest, none)
+    newest: dict[bytes, int] = {}
+    ranks = {version: rank for rank, version in enumerate(sorted(versions))}
+    # The ranks of the versions of the rows. Another model may have another number of topics.
+    found = array("q")
+    for number, (place, row) in enumerate(rows()):
+        name = parsed(place, row, RowName)
+        found.append(ranks.get(name.model_version, -1))
+        if found[-1] >= 0:
+            _, digest = name.document(place)
+            if found[-1] > found[newest.setdefault(digest, number)]:
+                newest[digest] = number
+    foreign = found.count(-1)
+    return newest, foreign, len(found) - foreign - len(newest)
 
 
-def document_digest(key: str, id: str, timestamp: int) -> bytes:
-    """Return the digest that names a document, of 16 bytes."""
-    return wire.digest(key.encode(), id.encode(), str(timestamp).encode())[:_DIGEST]
+def _count(found: Labelled, block: Block, period: Callable[[int], int]) -> None:
+    found.versions.update(row.model_version for row in block.rows)
+    judged = [row.none for row in block.rows if row.none is not None and row.words_known]
+    found.judged += len(judged)
+    found.unexplained += sum(none > 1 / 2 for none in judged)
+    starts = list(map(period, block.times))
+    found.periods.add(starts, block.shares, block.tokens, block.words_known)
 
 
-def _count(found: Labelled, mixture: Mixture, start: int) -> None:
-    found.versions[mixture.version] += 1
-    judged = mixture.none is not None and mixture.words_known > 0
-    found.judged += judged
-    found.unexplained += judged and (mixture.none or 0) > 1 / 2
-    found.trends.add(
-        start, "", mixture.proportions, tokens=mixture.tokens, words_known=mixture.words_known
-    )
+def _keep(found: Labelled, block: Block, typical: int, sample: int) -> None:
+    """Keep the typical documents of each topic, and those of the sample, with those of a block."""
+    last = max(map(_digest, found.sample)) if len(found.sample) >= sample > 0 else None
+    drawn = [n for n, digest in enumerate(block.digests) if last is None or digest < last]
+    drawn = sorted(drawn, key=block.digests.__getitem__)[:sample]
+    least = [
+        _fit(topic[-1], z)[0] if len(topic) >= typical > 0 else 0.0
+        for z, topic in enumerate(found.typical)
+    ]
+    best = _best(block.shares, block.words_known, block.digests, typical, least)
+    mixtures = {n: block.mixture(n) for n in {*drawn, *chain.from_iterable(best)}}
+    found.sample = sorted([*found.sample, *(mixtures[n] for n in drawn)], key=_digest)[:sample]
+    for z, places in enumerate(best):
+        found.typical[z] = _typical(z, [*found.typical[z], *(mixtures[n] for n in places)], typical)
 
 
-def _fit(mixture: Mixture, topic: int) -> tuple[bool, float, bytes]:
+def _best(
+    shares: FloatArray,
+    words_known: LongArray,
+    digests: Sequence[bytes],
+    most: int,
+    least: Sequence[float],
+) -> list[list[int]]:
+    """Return the numbers of the most typical of D documents for each topic, at most so many.
+
+    Args:
+        shares: float64[D, T], their mixtures.
+        words_known: int64[D]. A document without a known word is not typical.
+        digests: Of the documents.
+        most: The most documents of a topic.
+        least: For each topic, the least fit (:func:`_fits`).
+    """
+    order = np.array(sorted(range(len(digests)), key=digests.__getitem__, reverse=True), np.int64)
+    found = []
+    for column, low in zip(_fits(shares, words_known)[order].T, least, strict=True):
+        at = np.flatnonzero(column >= low)
+        found.append(order[at[np.argsort(-column[at], kind="stable")[:most]]].tolist())
+    return found
+
+
+def _fits(shares: FloatArray, words_known: LongArray) -> FloatArray:
+    """Return how typical D documents are of T topics, float64[D, T]; -1 without a known word."""
+    fits = shares + 2.0 * (words_known >= TYPICAL_WORDS)[:, None]
+    return np.where(words_known[:, None] > 0, fits, -1.0)
+
+
+def _fit(mixture: Mixture, topic: int) -> tuple[float, bytes]:
     """Return how typical a document is of a topic; of equal shares, the digest decides."""
     enough = mixture.words_known >= TYPICAL_WORDS
-    return enough, float(mixture.proportions[topic]), mixture.digest
+    return float(mixture.proportions[topic]) + 2.0 * enough, mixture.digest
 
 
-def _order(item: tuple[Any, ...]) -> tuple[Any, ...]:
-    return item[:-1]
+def _typical(topic: int, mixtures: Iterable[Mixture], most: int) -> list[Mixture]:
+    """Return the most typical of some documents for a topic, the best first."""
+    return sorted(mixtures, key=lambda m: _fit(m, topic), reverse=True)[:most]
 
 
-def _keep(heap: list[Any], most: int, item: tuple[Any, ...]) -> None:
-    """Keep the largest items. Digests differ, so mixtures themselves are not compared."""
-    if len(heap) < most:
-        heapq.heappush(heap, item)
-    elif most and _order(heap[0]) < _order(item):
-        heapq.heapreplace(heap, item)
+def _digest(mixture: Mixture) -> bytes:
+    return mixture.digest
 
 
-def rows_of_file(stream: BinaryIO, name: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the rows of a file of mixtures, Avro by its name or JSON lines, each with its place.
-
-    Raises:
-        DamagedDataError: The file cannot be read.
-    """
-    try:
-        if name.endswith(".avro"):
-            for number, row in enumerate(fastavro.reader(stream), 1):
-                yield f"{name}, row {number}", row
-        else:
-            for number, line in enumerate(stream, 1):
-                row = json.loads(line)
-                if not isinstance(row, dict):
-                    raise ValueError("it is not an object")
-                yield f"{name}:{number}", row
-    except (ValueError, EOFError, KeyError, IndexError) as error:
-        raise DamagedDataError(
-            f"{name} cannot be read as mixtures: {error}. Restore it from a copy."
-        ) from error
+def _by_time(mixture: Mixture) -> tuple[int, str, bytes]:
+    return mixture.timestamp, mixture.id, mixture.digest
 
 
 @dataclass(frozen=True)
@@ -369,12 +359,13 @@ class Text:
     Attributes:
         title: Its first line, or how it begins.
         text: The beginning of its text.
-        label: Its label; "" without one.
+        label, group: Its label, and the group of trends that it names; "" without one.
     """
 
     title: str
     text: str
     label: str
+    group: str
 
 
 def texts_of(
@@ -390,6 +381,7 @@ def texts_of(
                     title_of(item.text),
                     shortened(item.text.strip(), limits.text),
                     shortened(item.label or "", limits.name),
+                    shortened(item.group or "", limits.name),
                 )
     return found
 
@@ -413,7 +405,7 @@ def shown(labelled: Labelled) -> list[Mixture]:
     both = [*(mixture for topic in labelled.typical for mixture in topic), *labelled.sample]
     both += labelled.named
     unique = {mixture.digest: mixture for mixture in both}
-    return sorted(unique.values(), key=lambda m: (m.timestamp, m.id, m.digest))
+    return sorted(unique.values(), key=_by_time)
 
 
 def document_columns(
@@ -437,9 +429,10 @@ def document_columns(
         "sample": [place[m.digest] for m in labelled.sample],
     }
     if texts is not None:
-        none = Text("", "", "")
+        none = Text("", "", "", "")
         own = [texts.get(m.digest, none) for m in mixtures]
-        found |= {name: [getattr(t, name) for t in own] for name in ("title", "text", "label")}
+        names = [one.name for one in fields(Text)]
+        found |= {name: [getattr(text, name) for text in own] for name in names}
     return found
 
 

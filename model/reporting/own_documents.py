@@ -10,7 +10,7 @@ import numpy as np
 from beam_topics.model.documents.document import Document
 from beam_topics.model.evaluation.agreement import main_topics
 from beam_topics.model.publishing.snapshot import Snapshot
-from beam_topics.model.reporting.mixtures import Mixture, document_digest
+from beam_topics.model.reporting.mixture_rows import Mixture, document_digest
 from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.model.words.tokeniser import Tokeniser
 

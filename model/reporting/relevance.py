@@ -100,7 +100,8 @@ class WordStatistics:
 def word_statistics(snapshot: Snapshot) -> WordStatistics:
     """Return the statistics of all pairs of a topic and a word with a count in it."""
     by_word = snapshot.count_rows
-    order = np.lexsort((by_word, -snapshot.counts, snapshot.topics))
+    # Of equal counts, words stay in their order.
+    order = np.lexsort((-snapshot.counts, snapshot.topics))
     words, topics = by_word[order], snapshot.topics[order]
     counts = snapshot.counts[order]
     prior, norm = snapshot.prior, snapshot.normalisers

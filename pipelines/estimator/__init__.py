@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from beam_topics.model.errors import OptionError
-from beam_topics.model.reporting.mixtures import rows_of_file
+from beam_topics.model.reporting.mixture_rows import rows_of_file
 
 _ENDINGS = (".jsonl", ".avro")
 
@@ -32,5 +32,4 @@ def read_mixtures(folder: str | Path) -> Iterator[Mapping[str, Any]]:
     )
     for path in files:
         with path.open("rb") as stream:
-            for _, row in rows_of_file(stream, str(path)):
-                yield row
+            yield from rows_of_file(stream, str(path))

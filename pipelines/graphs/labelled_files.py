@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +15,8 @@ from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.reading.files import read_file
 from beam_topics.model.reading.settings import ReadSettings
 from beam_topics.model.reporting.course import calendar_unit, period_start
-from beam_topics.model.reporting.mixtures import Labelled, read_mixtures, rows_of_file
+from beam_topics.model.reporting.mixture_rows import RawRow, raw_rows
+from beam_topics.model.reporting.mixtures import Labelled, read_mixtures
 from beam_topics.model.reporting.now import Newest
 from beam_topics.model.reporting.refused import Refused, refused
 from beam_topics.model.reporting.shown import Shown
@@ -36,12 +37,12 @@ def labelled_of(
     found = read_mixtures(
         lambda: _rows(paths),
         {manifest.version for manifest in history},
-        {topic: place for place, topic in enumerate(shown.topics)},
+        shown.topics,
         lambda micros: period_start(micros, unit),
         typical=typical,
         sample=sample,
         named=named,
-        merge=shown.groups.sums,
+        groups=shown.groups,
     )
     if not found.documents:
         raise OptionError(
@@ -53,10 +54,10 @@ def labelled_of(
     return found
 
 
-def _rows(paths: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _rows(paths: Sequence[str]) -> Iterator[tuple[str, RawRow]]:
     for path in paths:
         with open_stored(path) as stream:
-            yield from rows_of_file(stream, path)
+            yield from raw_rows(stream, path)
 
 
 def newest_of(patterns: Sequence[str] | None) -> Newest:
@@ -77,10 +78,11 @@ def documents_of(
     its language need not be found.
     """
     paths = check_patterns(patterns, settings, "--documents")
+    has_keys = manifest.tokeniser.has_keys
     for path in paths:
         with open_stored(path) as stream:
             for item in read_file(stream, path, settings, folder=folder_of(patterns)):
-                keyed = manifest.tokeniser.has_keys and isinstance(item, Document)
+                keyed = has_keys and isinstance(item, Document)
                 yield replace(item, key=manifest.key) if keyed else item
 
 

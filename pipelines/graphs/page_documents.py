@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from beam_topics.model.documents.document import Document
 from beam_topics.model.errors import OptionError
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.snapshot import Snapshot
 from beam_topics.model.reporting.anew import Anew
 from beam_topics.model.reporting.course import calendar_unit, period_start
-from beam_topics.model.reporting.mixtures import Labelled, Limits, Mixture, Text, shown, texts_of
+from beam_topics.model.reporting.mixture_rows import Mixture
+from beam_topics.model.reporting.mixtures import Labelled, Limits, Text, shown, texts_of
 from beam_topics.model.reporting.shown import Shown
 from beam_topics.pipelines.cli.groups import Options
 from beam_topics.pipelines.cli.settings_from_options import read_settings_of
@@ -48,7 +50,9 @@ def documents_on_page(
     )
     if not with_texts:
         return labelled, None
-    items = documents_of(options.documents, read_settings_of(options), view.manifest)
+    ids = {mixture.id for mixture in shown(labelled)}
+    read = documents_of(options.documents, read_settings_of(options), view.manifest)
+    items = (one for one in read if isinstance(one, Document) and one.id in ids)
     again: Mapping[bytes, Mixture] = {}
     try:
         anew = Anew(labelled, view, snapshot)

@@ -17,7 +17,8 @@ const KINDS = {
 
 const topicRoute = topic => `topic/${D.topics.id[topic]}`;
 const topicLink = topic => titled(link(topicRoute(topic), foreign(D.topics.name[topic])), D.topics.first[topic].join(" "));
-const wordLink = word => titled(link(`word/${word}`, foreign(D.words.text[word])),
+const wordRoute = word => `word/${encodeURIComponent(D.words.text[word])}`;
+const wordLink = word => titled(link(wordRoute(word), foreign(D.words.text[word])),
   D.words.topics[word].slice(0, 5).map(([z, share]) => `${D.topics.name[z]} ${percent(share)}`).join("\n"));
 
 /* Return an element that says more where the pointer rests on it. */
@@ -28,7 +29,9 @@ function titled(element, text) {
 
 /* Return the title of a document, or its id where its text is not known. */
 const titleOf = n => (D.documents.title && D.documents.title[n]) || D.documents.id[n];
-const documentLink = n => link(`document/${n}`, foreign(titleOf(n)));
+/* Return the route of a document: its id, which others may have at other times, and its time. */
+const documentRoute = n => `document/${encodeURIComponent(D.documents.id[n])}/${D.documents.time[n]}`;
+const documentLink = n => link(documentRoute(n), foreign(titleOf(n)));
 
 /* Return a topic's share of what came with each version; null where it is not known. */
 function courseOf(topic) {

@@ -1,12 +1,14 @@
 /* Documents: a list of those in the report, and the mixture of one. */
 "use strict";
 
-function documentView(n) {
-  if (!D.documents || !(n in D.documents.id)) return missing("document", n);
+/* Show the document with an id, and with a time where one is given. */
+function documentView(id, time) {
+  const n = D.documents ? D.documents.id.findIndex((one, at) => one === id && (time === undefined || String(D.documents.time[at]) === time)) : -1;
+  if (n < 0) return missing("document", id);
   const d = D.documents, listed = d.mixture[n].reduce((sum, [, share]) => sum + share, 0), rest = d.known[n] ? Math.max(0, 1 - listed) : 0;
   return [
     h("h1", {}, foreign(titleOf(n))),
-    h("p.lead", {}, foreign(d.id[n]), `, ${date(d.time[n])}`, d.label && d.label[n] ? [", label ", foreign(d.label[n])] : "", "."),
+    h("p.lead", {}, foreign(d.id[n]), `, ${date(d.time[n])}`, d.label && d.label[n] ? [", label ", foreign(d.label[n])] : "", d.group && d.group[n] ? [", group ", foreign(d.group[n])] : "", "."),
     section("Topics", table({ caption: "The topics of this document", sorted: 1,
       columns: [{ name: "Topic" }, { name: "Share", number: true }, { name: "" }],
       rows: d.mixture[n].map(([z, share], at) => [cell([topicLink(z), d.text?.[n] && at < LINES.length && h(`span.key.in-${at + 1}`, { "aria-hidden": "true" })], D.topics.name[z]), cell(percent(share), share), cell(bar(share), share)]) }),
@@ -42,17 +44,17 @@ function documentsView() {
 }
 
 /* What documents are filtered by; it stays when figures come anew, so topics are named by id. */
-const wanted = { words: "", topic: "", label: "", from: "", to: "" };
-const LEAST = 0.1, MOST_LABELS = 100;
+const wanted = { words: "", topic: "", label: "", group: "", from: "", to: "" };
+const MARKS = { label: "Label", group: "Group" }, LEAST = 0.1, MOST_MARKS = 100;
 
 /* Return the filters, the documents that pass, and their topics. */
 function filteredDocuments() {
   const d = D.documents, every = d.id.map((_, n) => n), status = h("output", { for: "filter" }), holder = h("div");
-  const texts = every.map(n => [date(d.time[n]), d.id[n], d.label?.[n], d.title?.[n], d.text?.[n], d.mixture[n].length && D.topics.name[d.mixture[n][0][0]]].join(" ").toLowerCase());
+  const texts = every.map(n => [date(d.time[n]), d.id[n], d.label?.[n], d.group?.[n], d.title?.[n], d.text?.[n], d.mixture[n].length && D.topics.name[d.mixture[n][0][0]]].join(" ").toLowerCase());
   function fill() {
     const words = wanted.words.toLowerCase().split(/\s+/), topic = wanted.topic === "" ? -1 : D.topics.id.indexOf(Number(wanted.topic));
     const found = every.filter(n => words.every(word => texts[n].includes(word)) && (topic < 0 || shareIn(n, topic) >= LEAST)
-      && (!wanted.label || d.label[n] === wanted.label) && (!wanted.from || date(d.time[n]) >= wanted.from) && (!wanted.to || date(d.time[n]) <= wanted.to));
+      && Object.keys(MARKS).every(name => !wanted[name] || d[name]?.[n] === wanted[name]) && (!wanted.from || date(d.time[n]) >= wanted.from) && (!wanted.to || date(d.time[n]) <= wanted.to));
     status.textContent = ` ${plural(found.length, "document")}`;
     holder.replaceChildren(...topicsOf(found), documentTable(found, 100, topic));
   }
@@ -62,12 +64,14 @@ function filteredDocuments() {
     fill();
   }
   const options = (name, all) => [h("option", { value: "" }, "all"), all.map(([value, text]) => h("option", { value, selected: wanted[name] === value }, text))];
-  const labels = [...new Set(d.label || [])].filter(Boolean).sort(compare);
+  const marks = Object.entries(MARKS).map(([name, text]) => {
+    const all = [...new Set(d[name] || [])].filter(Boolean).sort(compare);
+    return all.length > 0 && all.length <= MOST_MARKS && h("label", {}, `${text} `, on(name, "select", {}, options(name, all.map(one => [one, one]))));
+  });
   fill();
   return [h("p.steps.filters", {}, h("label", { for: "filter" }, "Words "), on("words", "input", { id: "filter", type: "search", autocomplete: "off", value: wanted.words }),
     h("label", {}, "Topic, 10 % or more ", on("topic", "select", {}, options("topic", TOPICS.map(z => [String(D.topics.id[z]), D.topics.name[z]])))),
-    labels.length > 0 && labels.length <= MOST_LABELS && h("label", {}, "Label ", on("label", "select", {}, options("label", labels.map(one => [one, one])))),
-    h("label", {}, "From ", on("from", "input", { type: "date", value: wanted.from })), h("label", {}, "To ", on("to", "input", { type: "date", value: wanted.to })), status), holder];
+    marks, h("label", {}, "From ", on("from", "input", { type: "date", value: wanted.from })), h("label", {}, "To ", on("to", "input", { type: "date", value: wanted.to })), status), holder];
 }
 
 const shareIn = (n, topic) => D.documents.mixture[n].find(([z]) => z === topic)?.[1] ?? 0;

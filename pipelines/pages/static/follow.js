@@ -35,13 +35,11 @@ async function renew() {
   // The service says it again when it is connected again.
   if (!answer?.ok) return undefined;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-  const release = D.model.release, [, kind, name] = location.hash.split("/"), word = kind === "word" && D.words.text[name];
+  const { release } = D.model;
   take(page);
   read = new Date();
   // Another release may bring other scripts.
   if (D.model.release !== release) return location.reload();
-  // A word of the address is a place among the words of the version.
-  if (word) window.history.replaceState(null, "", `#/word/${D.words.text.indexOf(word)}`);
   const { scrollX: x, scrollY: y } = window, stop = stops().indexOf(document.activeElement);
   show(false);
   searchAgain();

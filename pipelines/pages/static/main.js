@@ -3,17 +3,15 @@
 
 const VIEWS = {
   "": overview, time: timeView, documents: documentsView, health: healthView,
-  topic: name => topicView(Number(name)), word: name => wordView(Number(name)), document: name => documentView(Number(name)),
+  topic: name => (/^-?\d+$/.test(name) ? topicView(Number(name)) : missing("topic", name)), word: wordView, document: documentView,
 };
-const NUMBERED = new Set(["topic", "word", "document"]);
 
 function show(focus) {
-  const [, kind = "", name = ""] = location.hash.split("/");
+  const [, kind = "", name = "", time] = location.hash.split("/");
   const main = document.getElementById("main");
   let place = name;
   try { place = decodeURIComponent(name); } catch { /* It is shown as it is. */ }
-  const known = Object.hasOwn(VIEWS, kind) && (!NUMBERED.has(kind) || /^-?\d+$/.test(place));
-  main.replaceChildren(...(known ? VIEWS[kind](place) : missing("page", kind + (place && "/" + place))).filter(Boolean));
+  main.replaceChildren(...(Object.hasOwn(VIEWS, kind) ? VIEWS[kind](place, time) : missing("page", kind + (place && "/" + place))).filter(Boolean));
   document.title = `${main.querySelector("h1").textContent.slice(0, 80)} – ${document.body.dataset.title}`;
   document.querySelectorAll("header nav a").forEach(a => {
     if (a.getAttribute("href") === `#/${kind}`) a.setAttribute("aria-current", "page");

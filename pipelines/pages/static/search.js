@@ -5,8 +5,8 @@ const MOST_FOUND = 8;
 
 function searchable() {
   const found = TOPICS.map(z => ({ kind: "topic", route: topicRoute(z), text: D.topics.name[z], also: D.topics.first[z].join(" ") }));
-  D.words.text.forEach((text, n) => found.push({ kind: "word", route: `word/${n}`, text, also: "" }));
-  if (D.documents) D.documents.id.forEach((id, n) => found.push({ kind: "document", route: `document/${n}`, text: titleOf(n), also: id }));
+  D.words.text.forEach((text, n) => found.push({ kind: "word", route: wordRoute(n), text, also: "" }));
+  if (D.documents) D.documents.id.forEach((id, n) => found.push({ kind: "document", route: documentRoute(n), text: titleOf(n), also: id }));
   D.periods.name.forEach(name => found.push({ kind: D.periods.unit, route: `time/${encodeURIComponent(name)}`, text: name, also: "" }));
   return found.map(one => ({ ...one, lower: one.text.toLowerCase(), alsoLower: one.also.toLowerCase() }));
 }

@@ -1,8 +1,9 @@
 /* One word: in which topics it is, and since when. */
 "use strict";
 
-function wordView(word) {
-  if (!(word in D.words.text)) return missing("word", word);
+function wordView(name) {
+  const word = D.words.text.indexOf(name);
+  if (word < 0) return missing("word", name);
   const w = D.words;
   return [
     h("h1", {}, foreign(w.text[word])),

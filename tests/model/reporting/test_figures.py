@@ -33,7 +33,7 @@ def made(tmp_path_factory):
     labelled = read_mixtures(
         lambda: (("here", row) for row in rows),
         {m.version for m in history},
-        {z: z for z in range(TOPICS)},
+        range(TOPICS),
         lambda micros: period_start(micros, unit),
         typical=3,
         sample=6,
@@ -242,19 +242,22 @@ def test_a_planted_burst_is_told_with_its_period_topic_and_documents():
 
 def test_the_page_has_the_bursts_that_trends_has(made):
     sources, _, _, figures = made
+    starts = sorted(sources.labelled.periods.sums)
+    columns = sources.labelled.periods.columns(starts)
     rows = [
         {
             "key": "",
             "group": "",
             "topic": topic,
             "window_start": start,
-            "documents": cell.documents,
+            "documents": documents,
             "mean_share": share,
         }
-        for (start, _), cell in sorted(sources.labelled.trends.cells.items())
-        for topic, share in enumerate(cell.mean_shares())
+        for start, documents, shares in zip(
+            starts, columns["documents"], columns["shares"], strict=True
+        )
+        for topic, share in enumerate(shares)
     ]
-    starts = sorted({row["window_start"] for row in rows})
     expected = [
         [starts.index(one.start), one.topic, one.documents, one.expected] for one in bursts_of(rows)
     ]

@@ -8,19 +8,22 @@ import pytest
 from reported import DAY, mixture_rows, published, shares_of
 
 from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.inference.mixtures import TopicMixture
+from beam_topics.model.inference.mixtures import Groups, TopicMixture
 from beam_topics.model.reporting.encoding import mixtures_to_avro, mixtures_to_json_lines
-from beam_topics.model.reporting.mixtures import (
-    Limits,
-    mixture_of,
-    read_mixtures,
-    rows_of_file,
-    shown,
-)
+from beam_topics.model.reporting.mixture_rows import blocks, raw_rows, rows_of_file
+from beam_topics.model.reporting.mixtures import Limits, PeriodShares, read_mixtures, shown
+from beam_topics.model.reporting.trends import Trends
 from beam_topics.model.times import parse_time, to_iso
 
 PERIOD = 30 * DAY
-PLACES = {z: z for z in range(5)}
+TOPICS = range(5)
+
+
+def mixtures_of(rows, topics=TOPICS):
+    """The mixtures of rows with their places, by topics that are groups of their own."""
+    groups = Groups(tuple(topics), tuple(range(len(topics))))
+    found = blocks(rows, topics, groups)
+    return [block.mixture(n) for block in found for n in range(len(block.rows))]
 
 
 @pytest.fixture(scope="module")
@@ -33,24 +36,54 @@ def read(rows, versions=None, typical=3, sample=5):
     return read_mixtures(
         lambda: ((f"row {n}", row) for n, row in enumerate(rows)),
         known,
-        PLACES,
+        TOPICS,
         lambda micros: micros // PERIOD * PERIOD,
         typical=typical,
         sample=sample,
     )
 
 
-def test_trends_are_sums_over_the_mixtures(rows):
+def cells_of(periods):
+    """Starts of periods, and what each has, by name."""
+    starts = sorted(periods.sums)
+    columns = periods.columns(starts)
+    return {
+        start: {name: values[n] for name, values in columns.items()}
+        for n, start in enumerate(starts)
+    }
+
+
+def test_periods_are_sums_over_the_mixtures(rows):
     found = read(rows)
-    for (start, _), cell in found.trends.cells.items():
+    cells = cells_of(found.periods)
+    for start, cell in cells.items():
         mine = [row for row in rows if parse_time(row["timestamp"]) // PERIOD * PERIOD == start]
-        assert cell.documents == len(mine)
-        assert cell.tokens == sum(row["tokens"] for row in mine)
-        assert cell.words_known == sum(row["words_known"] for row in mine)
+        assert cell["documents"] == len(mine)
+        assert cell["tokens"] == sum(row["tokens"] for row in mine)
+        assert cell["known"] == sum(row["words_known"] for row in mine)
         means = np.mean([shares_of(row) for row in mine], axis=0)
-        assert cell.mean_shares() == pytest.approx(means, abs=1e-9)
-    assert found.documents == len(rows) == sum(c.documents for c in found.trends.cells.values())
+        assert cell["shares"] == pytest.approx(means, abs=1e-9)
+    assert found.documents == len(rows) == sum(cell["documents"] for cell in cells.values())
     assert found.versions == Counter(row["model_version"] for row in rows)
+
+
+def test_sums_of_periods_are_those_of_trends(rows):
+    """Many blocks, in another order, with counts of tokens beyond 2**53 together."""
+    generator, most = np.random.default_rng(5), 2**40 - 1
+    starts, shares = generator.integers(0, 3, 400).tolist(), generator.dirichlet([0.3] * 5, 400)
+    known = generator.choice([0, 1, 30, most], 400)
+    table, periods = Trends(5), PeriodShares(5)
+    for start, row, words in zip(starts, shares, known.tolist(), strict=True):
+        table.add(start, "", row, tokens=most, words_known=words)
+    for some in np.array_split(generator.permutation(400), 7):
+        tokens = np.full(len(some), most)
+        periods.add([starts[n] for n in some], shares[some], tokens, known[some])
+    for start, cell in cells_of(periods).items():
+        wanted = table.cells[start, ""]
+        assert cell["documents"] == wanted.documents and cell["none"] == wanted.none
+        assert cell["tokens"] == wanted.tokens and cell["known"] == wanted.words_known
+        assert cell["shares"] == wanted.mean_shares()
+    assert periods.columns([9])["shares"] == [None]
 
 
 def died(row, topic, really):
@@ -59,9 +92,11 @@ def died(row, topic, really):
     return {**row, "topics": topics} if really else row
 
 
-def test_shares_of_parts_are_of_their_topics(rows):
-    split = {**rows[0], "topics": [{"topic": 2, "share": 0.5}, {"topic": -1, "share": 0.25}]}
-    assert mixture_of("here", split, PLACES | {-1: 2}).proportions.tolist() == [0, 0, 0.75, 0, 0]
+def test_shares_are_by_place_and_those_of_groups_are_added(rows):
+    row = {**rows[0], "topics": [{"topic": 7, "share": 0.5}, {"topic": 2, "share": 0.25}]}
+    groups = Groups((9, 7), (0, 1, 0))
+    (block,) = blocks([("here", row)] * 2, [9, 7, 2], groups)
+    assert block.shares.tolist() == [[0.25, 0.5]] * 2
 
 
 def test_documents_without_a_known_word_have_no_topic_and_are_not_typical(rows):
@@ -69,30 +104,31 @@ def test_documents_without_a_known_word_have_no_topic_and_are_not_typical(rows):
     found = read([{**none, "id": str(n)} for n in range(3)])
     assert (found.documents, found.judged) == (3, 0)
     assert found.typical == [[]] * 5
-    (cell,) = found.trends.cells.values()
-    assert cell.none == 3 and cell.mean_shares() == [0.0] * 5
+    (cell,) = cells_of(found.periods).values()
+    assert cell["none"] == 3 and cell["shares"] == [0.0] * 5
 
 
 def test_shares_of_topics_that_died_are_not_counted(rows):
     first = min(row["model_version"] for row in rows)
     found, whole = read([died(row, 1, row["model_version"] == first) for row in rows]), read(rows)
-    for place, cell in found.trends.cells.items():
+    before = cells_of(whole.periods)
+    for start, cell in cells_of(found.periods).items():
         lost = sum(
             shares_of(row)[1]
             for row in rows
             if row["model_version"] == first
-            and parse_time(row["timestamp"]) // PERIOD * PERIOD == place[0]
+            and parse_time(row["timestamp"]) // PERIOD * PERIOD == start
         )
-        means = cell.mean_shares()
-        before = whole.trends.cells[place].mean_shares()
-        assert means[1] * cell.documents == pytest.approx(before[1] * cell.documents - lost)
-        assert [means[z] for z in (0, 2, 3, 4)] == [before[z] for z in (0, 2, 3, 4)]
-    assert found.trends != whole.trends
+        means, had, documents = cell["shares"], before[start]["shares"], cell["documents"]
+        assert means[1] * documents == pytest.approx(had[1] * documents - lost)
+        assert [means[z] for z in (0, 2, 3, 4)] == [had[z] for z in (0, 2, 3, 4)]
+    assert cells_of(found.periods) != before
 
 
 def test_the_order_of_rows_and_repeated_rows_change_nothing(rows):
     whole, again = read(rows), read([*rows[::-1], *rows[10:20]])
-    assert again.trends == whole.trends and again.repeated == 10 and whole.repeated == 0
+    assert cells_of(again.periods) == cells_of(whole.periods)
+    assert again.repeated == 10 and whole.repeated == 0
     for name in ("typical", "sample"):
         assert str(getattr(again, name)) == str(getattr(whole, name))
 
@@ -118,7 +154,7 @@ def test_documents_that_no_topic_explains_are_counted(rows):
     found = read([*judged, *rows[4:]], sample=len(rows))
     assert (found.judged, found.unexplained) == (4, 2)
     assert sorted(m.none for m in found.sample if m.none is not None) == list(shares)
-    with pytest.raises(DamagedDataError, match="none of"):
+    with pytest.raises(DamagedDataError, match=r"`float` <= 1.0 - at `\$.none`"):
         read([{**rows[0], "none": 1.5}])
 
 
@@ -157,38 +193,47 @@ def test_files_of_both_formats_are_read_alike():
     data = [m.to_bytes() for m in mixtures]
     files = {"a.jsonl": mixtures_to_json_lines(data), "a.avro": mixtures_to_avro(data)}
     found = [
-        [
-            str(mixture_of(place, row, {0: 0, 1: 1}))
-            for place, row in rows_of_file(io.BytesIO(content), name)
-        ]
+        list(map(str, mixtures_of(raw_rows(io.BytesIO(content), name), range(2))))
         for name, content in files.items()
     ]
     assert len(found[0]) == 3 and found[0] == found[1]
+    for name, data in files.items():
+        assert [row["id"] for row in rows_of_file(io.BytesIO(data), name)] == ["0", "1", "2"]
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"topics": [{"topic": 1, "share": 2.0}]}, "allowed is a number from 0 to 1"),
-        ({"topics": [{"topic": "1", "share": 0.5}]}, "topics of here: found '1'"),
+        ({"topics": [{"topic": 1, "share": 2.0}]}, "`float` <= 1.0 - at `$.topics["),
+        ({"topics": [{"topic": "1", "share": 0.5}]}, "`int`, got `str` - at `$.topics["),
         ({"topics": [{"topic": 1, "share": 0.5}] * 2}, "topics of here: found a topic twice"),
         ({"topics": [{"topic": z, "share": 0.9} for z in (0, 9)]}, "found 1.800 together"),
-        ({"topics": "much"}, "here is not a mixture: TypeError"),
+        ({"topics": "much"}, "here is not a mixture: ValidationError Expected `array`, got `str`"),
         ({"timestamp": "soon"}, "here is not a mixture: ValueError it is not ISO 8601"),
-        ({"tokens": -1}, "tokens of here: found -1"),
-        ({"id": 5}, "here is not a mixture: its key, id and version are texts"),
+        ({"tokens": -1}, "Expected `int` >= 0 - at `$.tokens`"),
+        ({"id": 5}, "Expected `str`, got `int` - at `$.id`"),
     ],
 )
-def test_what_is_not_a_mixture_is_refused(rows, changes, message):
+@pytest.mark.parametrize("written", [lambda row: row, lambda row: json.dumps(row).encode()])
+def test_what_is_not_a_mixture_is_refused(rows, changes, message, written):
     with pytest.raises(DamagedDataError) as error:
-        mixture_of("here", {**rows[0], **changes}, PLACES)
-    assert message in str(error.value)
+        mixtures_of([("there", rows[1]), ("here", written({**rows[0], **changes}))])
+    assert message in str(error.value) and "here" in str(error.value)
 
 
 def test_a_missing_field_says_what_the_option_takes(rows):
     row = {name: value for name, value in rows[0].items() if name != "topics"}
     with pytest.raises(DamagedDataError, match="--mixtures takes what infer or stream wrote"):
-        mixture_of("here", row, PLACES)
+        mixtures_of([("here", row)])
+
+
+def test_mixtures_that_change_while_they_are_read_are_refused(rows):
+    passes = iter([rows, [rows[1], *rows[1:]]])
+    with pytest.raises(DamagedDataError, match="--mixtures changed while they were read"):
+        read_mixtures(
+            lambda: (("here", row) for row in next(passes)),
+            {row["model_version"] for row in rows}, TOPICS, int, typical=3, sample=3,
+        )  # fmt: skip
 
 
 @pytest.mark.parametrize("content", [b"oops\n", b"[1]\n", b'{"a": 1}\n{"a"'])
@@ -201,7 +246,8 @@ def test_a_damaged_file_is_named(content):
 
 def test_times_before_1970_are_read(rows):
     row = {**rows[0], "timestamp": to_iso(-5_000_000)}
-    assert mixture_of("here", json.loads(json.dumps(row)), PLACES).timestamp == -5_000_000
+    (found,) = mixtures_of([("here", json.dumps(row).encode())])
+    assert found.timestamp == -5_000_000
 
 
 def test_mixtures_of_one_version_take_the_place_of_others(rows):
@@ -223,7 +269,7 @@ def test_mixtures_of_one_version_take_the_place_of_others(rows):
         assert shares == sorted(shares, reverse=True)
     sampled = {m.digest for m in read(rows, sample=30).sample}
     counted = [m for m in new if m.digest in sampled and m.version == newest]
-    assert sum(cell.documents for cell in found.again.cells.values()) == len(counted)
+    assert sum(cell["documents"] for cell in cells_of(found.again).values()) == len(counted)
 
 
 def test_without_another_mixture_documents_stay(rows):

@@ -1,11 +1,6 @@
 from beam_topics.model.documents.document import DeadLetter, Document
-from beam_topics.model.reporting.mixtures import (
-    Limits,
-    document_digest,
-    shortened,
-    texts_of,
-    title_of,
-)
+from beam_topics.model.reporting.mixture_rows import document_digest
+from beam_topics.model.reporting.mixtures import Limits, shortened, texts_of, title_of
 
 
 def test_the_wanted_texts_are_found_and_cut():

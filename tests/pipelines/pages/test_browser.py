@@ -10,7 +10,7 @@ import os
 import shutil
 import time
 from pathlib import Path
-from urllib.parse import unquote, urlparse
+from urllib.parse import quote, unquote, urlparse
 
 import numpy as np
 import pytest
@@ -60,7 +60,7 @@ def browser():
         found.close()
 
 
-def page_at(folder, with_documents=True, change=list, with_rows=True, **sizes):
+def page_at(folder, with_documents=True, change=list, with_rows=True, given=(), **sizes):
     """The page of a store with mixtures and documents; ``change`` makes other rows of mixtures."""
     pytest.importorskip("jinja2")
     store = published(folder / "models", **sizes)
@@ -70,7 +70,7 @@ def page_at(folder, with_documents=True, change=list, with_rows=True, **sizes):
     stories_of(folder / "trends")
     documents_of(folder / "documents.jsonl", rows)
     output = folder / "report.html"
-    given = [f"--model_store={folder / 'models'}", f"--mixtures={folder / 'mixtures'}",
+    given = [*given, f"--model_store={folder / 'models'}", f"--mixtures={folder / 'mixtures'}",
              f"--documents={folder / 'documents.jsonl'}", f"--output={output}"]  # fmt: skip
     given += [f"--rows={folder / 'trends'}"] * with_rows
     if not with_documents:
@@ -109,7 +109,8 @@ def tab(browser, address):
     context.close()
 
 
-VIEWS = ["", "topic/0", "topic/1", "word/0", "word/3", "document/0", "documents", "time", "health"]
+NAMES = [f"word/{quote(HOSTILE[1], safe='')}", "word/word3", f"document/{quote(HOSTILE[4])}%204"]
+VIEWS = ["", "topic/0", "topic/1", *NAMES, "documents", "time", "health"]
 
 
 NOW = "main section:has(h2:text-is('Now'))"
@@ -159,7 +160,8 @@ def test_the_overview_tells_of_topics_before_new_words(tab):
     assert told.all_inner_texts() == ["change"] * 3 + ["words changed"]
 
 
-MISSING = ["topic/99", "word/x", "time/3000", "nothing", "constructor", "%zz"]
+MISSING = ["topic/99", "topic/x", "word/0", "document/0", f"{NAMES[2]}/5", "time/3000", "nothing"]
+MISSING += ["constructor", "%zz"]
 
 
 @pytest.mark.parametrize("route", [*VIEWS, *MISSING])
@@ -242,10 +244,11 @@ def test_the_figures_that_are_shown_are_those_of_the_store_and_the_mixtures(tab,
 
 
 def test_hostile_text_is_text(tab):
-    page = tab("word/0")
+    page = tab("word/word0")
     found = []
-    for number in range(40):
-        page.evaluate(f"location.hash = '#/word/{number}'")
+    texts = json.loads(page.locator("#figures").text_content())["words"]["text"]
+    for text in texts:
+        page.evaluate("text => { location.hash = `#/word/${encodeURIComponent(text)}`; }", text)
         page.locator("main h1").wait_for()
         found.append(page.evaluate("document.querySelector('main h1 bdi')?.textContent"))
     for text in HOSTILE:
@@ -258,7 +261,7 @@ def test_hostile_documents_are_text(tab):
     page = tab("documents")
     names = page.locator("td bdi").all_text_contents()
     assert any("<script>" in name for name in names) and any("\u202e" in name for name in names)
-    page.locator("td a").first.click()
+    page.locator("td a[href^='#/document/']").first.click()
     assert "more of it" in page.inner_text("p.text") or "characters" in page.inner_text("p.text")
     assert page.evaluate("document.querySelectorAll('img').length") == 0
 
@@ -377,6 +380,54 @@ def test_documents_are_filtered_by_topic_label_and_time(tab):
     page.locator("output[for=filter]", has_text=f"{len(shares)} documents").wait_for()
 
 
+def test_documents_are_filtered_by_group(browser, tmp_path, monkeypatch):
+    def grouped(path, rows):
+        groups = [HOSTILE[0], "b", None]
+        made = [{**row, "text": "unknown", "team": groups[n % 3]} for n, row in enumerate(rows)]
+        path.write_text("\n".join(map(json.dumps, made)) + "\n")
+
+    monkeypatch.setattr(f"{__name__}.documents_of", grouped)
+    path, page = page_at(tmp_path, given=["--group_field=team"]), browser.new_page()
+    page.goto(f"{path.as_uri()}#/documents")
+    group = page.locator("select[name=group]")
+    assert group.locator("option").all_inner_texts() == ["all", HOSTILE[0], "b"]
+    assert page.locator("select[name=label]").count() == 0
+    group.select_option(HOSTILE[0])
+    page.locator("output[for=filter]", has_text="20 documents").wait_for()
+    page.locator("table:has(caption:text('Documents in this')) td a").first.click()
+    page.locator("main .lead", has_text=f", group {HOSTILE[0]}.").wait_for()
+    page.close()
+
+
+def test_links_hold_in_another_page_of_the_model(browser, address, tmp_path, monkeypatch):
+    """The other page has words in another order, and lacks some documents."""
+    page = browser.new_page()
+    page.goto(f"{address}#/topic/2")
+    links = page.locator("main :is(a[href^='#/word/'], a[href^='#/document/'])")
+    links.first.wait_for()
+    routes = dict.fromkeys(links.evaluate_all("all => all.map(one => one.getAttribute('href'))"))
+    shown = {}
+    for route in routes:
+        page.goto(f"{address}{route}")
+        named = "main h1" if "/word/" in route else "main .lead"
+        shown[route] = named, page.inner_text(named)
+    words = page.evaluate("() => JSON.parse(document.getElementById('figures').text).words.text")
+    monkeypatch.setattr("reported.counts_of", lambda *_: counts_of(11))
+    kept = sorted(unquote(route).rpartition("/")[0][11:] for route in routes if "/doc" in route)
+    path = page_at(tmp_path, change=lambda rows: [row for row in rows if row["id"] != kept[0]])
+    page.goto(path.as_uri())
+    page.locator("main .map circle").first.wait_for()
+    other = page.evaluate("() => JSON.parse(document.getElementById('figures').text).words.text")
+    assert other != words and len(kept) >= 3
+    for route, (named, text) in shown.items():
+        page.goto(f"{path.as_uri()}{route}")
+        if unquote(route).rpartition("/")[0][11:] == kept[0]:
+            assert page.inner_text("main h1") == "Not here"
+        else:
+            assert page.inner_text(named) == text
+    page.close()
+
+
 def test_a_mean_of_numeric_labels_is_weighted_by_shares(browser, tmp_path, monkeypatch):
     """The label of a document is its number; documents are written by the mixtures' rows."""
 
@@ -416,7 +467,7 @@ def test_words_of_a_text_are_marked_by_their_topic(browser, tmp_path, monkeypatc
     shares = listed([0.4, 0.6, 0, 0, 0])
     path = page_at(tmp_path, change=lambda rows: [{**row, **shares} for row in rows])
     page = browser.new_page()
-    page.goto(f"{path.as_uri()}#/document/0")
+    page.goto(f"{path.as_uri()}#/{NAMES[2]}")
     marks = page.locator("p.text mark")
     assert marks.all_inner_texts() == ["Word9", "word10"]
     names = page.locator("main td a").all_inner_texts()
@@ -644,7 +695,7 @@ def following(browser, tmp_path):
         page = context.new_page()
         page.on("console", lambda message: said.append(message.text))
         page.on("pageerror", lambda error: said.append(str(error)))
-        page.goto(f"http://{host}:{port}/#/word/9")
+        page.goto(f"http://{host}:{port}/#/word/word9")
         page.locator("#followed").wait_for()
         yield page, store
         context.close()
@@ -693,7 +744,6 @@ def test_an_open_page_follows_and_the_reader_keeps_the_place(following):
     word = page.inner_text("main h1")
     page.locator("main a").last.focus()
     page.evaluate("scrollTo(0, 150)")
-    # The words of this version have other places.
     snapshot = store.get_snapshot(manifest)
     before = store.manifests("")[0]
     version = published_next(store, before)
