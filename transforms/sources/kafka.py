@@ -125,8 +125,10 @@ PARTITION_WATERMARKS = PartitionWatermarks()
 _FETCH = 500
 _PATIENCE = 0.1
 # Pauses in seconds for each partition that the process reads, and the longest: of an active
-# partition, and of an idle one. Flink keeps about a kilobyte for ever for each pause.
+# partition, and of an idle one. Old Flink runners keep about a kilobyte for ever for each pause.
 _ACTIVE, _IDLE, _LONGEST = 1.0, 2.0, 5.0
+# Flink waits for whole seconds of what is left when the bundle ends.
+_ENDING = 0.5
 # Seconds between two looks for new partitions.
 _LOOK = 10
 # Kafka has numbers of partitions of 32 bits.
@@ -289,9 +291,9 @@ class PartitionReader:
         passed, self._skipped = self._skipped, None
         read = max(1, PARTITION_WATERMARKS.read(self._settings))
         if self._clock() - self._last_message < self._settings.idle_after or not self._at_end():
-            return Pause(min(_LONGEST, _ACTIVE * read), passed=passed)
+            return Pause(min(_LONGEST, _ACTIVE * read) + _ENDING, passed=passed)
         idle_since = int((self._now() - self._settings.idle_after) * MICROSECONDS_PER_SECOND)
-        pause = min(_LONGEST, _IDLE * read)
+        pause = min(_LONGEST, _IDLE * read) + _ENDING
         return Pause(pause, idle_since - self._settings.max_delay, passed)
 
     def _at_end(self) -> bool:
