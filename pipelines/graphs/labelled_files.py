@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,6 @@ from beam_topics.model.files import folder_of, is_local, local_files
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.reading.files import read_file
 from beam_topics.model.reading.settings import ReadSettings
-from beam_topics.model.reporting.course import calendar_unit, period_start
 from beam_topics.model.reporting.mixture_rows import RawRow, raw_rows
 from beam_topics.model.reporting.mixtures import Labelled, read_mixtures
 from beam_topics.model.reporting.now import Newest
@@ -27,18 +26,19 @@ def labelled_of(
     patterns: Sequence[str],
     history: Sequence[Manifest],
     shown: Shown,
+    period: Callable[[int], int],
     *,
     typical: int,
     sample: int,
     named: Collection[str] = (),
 ) -> Labelled:
-    """Return what the mixtures of some versions say."""
-    paths, unit = stored_files(patterns, "mixtures-*", "--mixtures"), calendar_unit(history)
+    """Return what the mixtures of some versions say, see :func:`read_mixtures`."""
+    paths = stored_files(patterns, "mixtures-*", "--mixtures")
     found = read_mixtures(
         lambda: _rows(paths),
         {manifest.version for manifest in history},
         shown.topics,
-        lambda micros: period_start(micros, unit),
+        period,
         typical=typical,
         sample=sample,
         named=named,

@@ -48,8 +48,9 @@ def _by_documents(
 ) -> tuple[list[str], list[list[str]]]:
     """Return the names, and the texts of typical documents of each group."""
     settings = read_settings_of(options)
+    # Nothing is asked about periods.
     labelled = labelled_of(
-        options.mixtures, history, shown, typical=_TYPICAL, sample=MOST_DOCUMENTS
+        options.mixtures, history, shown, lambda _: 0, typical=_TYPICAL, sample=MOST_DOCUMENTS
     )
     items = documents_of(options.documents, settings, history[-1])
     sample, snapshot = labelled.sample, shown.snapshot

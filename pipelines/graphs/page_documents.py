@@ -40,10 +40,15 @@ def documents_on_page(
     """
     limits, unit = Limits.of(len(view.topics)), calendar_unit(history)
     with_texts = options.documents is not None
+
+    def period(micros: int) -> int:
+        return period_start(micros, unit)
+
     labelled = labelled_of(
         options.mixtures,
         history,
         view,
+        period,
         typical=limits.typical * (_CANDIDATES if with_texts else 1),
         sample=limits.sample * (_SAMPLES if with_texts else 1),
         named=named,
@@ -62,5 +67,5 @@ def documents_on_page(
         pass
     texts = texts_of(items, {mixture.digest for mixture in shown(labelled)}, limits)
     version = view.manifest.version
-    labelled.take(again, version, limits, lambda micros: period_start(micros, unit))
+    labelled.take(again, version, limits, period)
     return labelled, texts

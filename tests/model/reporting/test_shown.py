@@ -94,11 +94,11 @@ def both(tmp_path_factory):
         labelled = read_mixtures(
             lambda: (("here", row) for row in rows),
             set(models),
-            {z: z for z in range(TOPICS)},
+            range(TOPICS),
             lambda micros: period_start(micros, unit),
             typical=3,
             sample=60,
-            merge=shown.groups.sums,
+            groups=shown.groups,
         )
         sources = Sources(history, shown, lambda m: models[m.version], labelled)
         found.append(figures_of(sources, Limits()))
