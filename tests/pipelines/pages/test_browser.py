@@ -324,7 +324,7 @@ def test_a_drag_chooses_the_periods_of_all_sections(tab, address):
     found = dict(zip(shown["Topic"], map(number, shown["Share"]), strict=True))
     wanted = np.mean([shares_of(row) for row in rows], axis=0)
     assert sorted(found.values()) == pytest.approx(sorted(wanted), abs=0.0051)
-    page.locator("main button.more").click()
+    page.locator("main button.more", has_text="Show all").click()
     dates = columns(page, "Documents in this report; a heading sorts")["Date"]
     assert len(dates) == len(rows) and max(dates) < "1970-04"
     page.reload()
