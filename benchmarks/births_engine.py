@@ -4,6 +4,7 @@
     python -m benchmarks.births_engine unchanged --names news arxiv --seeds 1
     python -m benchmarks.births_engine pause --names sci.crypt --seeds 1
     python -m benchmarks.births_engine change --seeds 1
+    python -m benchmarks.births_engine turnover --names sci.crypt+rec.sport.hockey --seeds 1
 
 ``inside``: 4,000 posts of nineteen newsgroups, then every twelfth (``--every``) is of one more; or
 abstracts, where the name is a category of arXiv (``cs.PL``). A line says how many of its posts
@@ -11,9 +12,12 @@ came until it was told, and which share of the documents that hold a born topic 
 ``unchanged``: a corpus in random order; every event is false. ``pause``: 6 % of
 10,000 posts are of a newsgroup that writes nothing from 4,000 to 7,000; ``holder`` is the topic
 that holds most of its posts after that, and their share. ``change``: 3,000 abstracts, then 6,000
-posts. ``cost`` is the share of seconds that births take, beside the same learner without births;
-``--cost`` runs it. ``accuracy`` of a change is that of a linear SVM on the roots of mixtures, for
-3,000 posts that nobody has learned: with births, without them, and of the posts learned alone.
+posts. ``turnover``: 3,300 posts of six newsgroups, T = 8; after 1,600 the words of one are those of
+another, at once or over so many documents (``--over``); ``groups`` are the newest 900 documents of
+each by their topics. ``cost`` is the share of seconds that births take, beside the same learner
+without births; ``--cost`` runs it. ``accuracy`` of a change is that of a linear SVM on the roots of
+mixtures, for 3,000 posts that nobody has learned: with births, without them, and of the posts
+learned alone.
 
 Words have three letters or more, are no stop words, and five documents or more have them, and at
 most a tenth. Documents are cut at 200 words. Minibatches have 300 documents.
@@ -45,6 +49,8 @@ from benchmarks.corpora import frequent, minibatches, records, stop_words
 LONGEST, LEAST, MOST, SIZE = 200, 5, 0.1, 300
 OLD, EVERY, STREAM = 4000, 12, 9000
 LONG, PAUSE, SHARE = 10_000, range(4000, 7000), 0.06
+SHORT, TURN, LAST = 3300, 1600, 900
+BESIDE = ("comp.graphics", "rec.autos", "sci.med", "sci.space", "talk.politics.mideast")
 FILES = {"news": "20news-bydate", "arxiv": "arxiv-cs-1994-2019"}
 TOPICS = {"news": 30, "arxiv": 50}
 _WORD = re.compile(r"[a-z]{3,}")
@@ -139,6 +145,42 @@ def paused(group: str, seed: int) -> list[Text]:
     ]
 
 
+def turned(names: str, seed: int, over: int) -> list[Text]:
+    """Return posts of six groups, one of which has other words in the end.
+
+    Args:
+        names: two groups, ``sci.crypt+rec.sport.hockey``: the words are of the one, then the other.
+        seed: of the order.
+        over: documents after TURN in which the words turn over; 0 is at once.
+    """
+    before, after = names.split("+")
+    rows, generator = texts("news", seed), np.random.default_rng(seed)
+    posts = {g: iter([row for row in rows if row.label == g]) for g in (before, after, *BESIDE)}
+    found = []
+    for d in range(SHORT):
+        share = min(1.0, max(0.0, (d - TURN) / over)) if over else float(d >= TURN)
+        label = (before, *BESIDE)[generator.integers(1 + len(BESIDE))]
+        if label != before:
+            found.append(next(posts[label]))
+            continue
+        parts = (before, 1.0 - share), (after, share)
+        words = [w for g, p in parts for w in next(posts[g]).words if generator.random() < p]
+        found.append(Text(after if share > 0.5 else before, words))
+    return found
+
+
+def topics_of_groups(state: Any, rows: list[Text]) -> dict[str, list[int]]:
+    """Return the posts of each group of the newest LAST, by their topics, most first."""
+    last = state.marks >= state.documents - LAST
+    of = Counter(
+        (rows[d].label, int(topic))
+        for d, topic in zip(state.marks[last], topics_of_documents(state.live)[last], strict=True)
+        if topic >= 0
+    )
+    groups = sorted({group for group, _ in of})
+    return {g: [n for (one, _), n in of.most_common() if one == g] for g in groups}
+
+
 def holder(state: Any, rows: list[Text], name: str) -> tuple[int, float]:
     """Return the topic that holds most posts of a group after the pause, and their share."""
     mine = [d >= PAUSE.stop and rows[d].label == name for d in state.marks.tolist()]
@@ -169,11 +211,12 @@ def accuracy(state: Any, rows: list[Text]) -> float:
 def main() -> None:
     """Run what the command line says."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["inside", "unchanged", "pause", "change"])
+    parser.add_argument("what", choices=["inside", "unchanged", "pause", "change", "turnover"])
     parser.add_argument("--names", nargs="+", default=["news"])
     parser.add_argument("--seeds", nargs="+", type=int, default=[1])
     parser.add_argument("--documents", type=int, default=STREAM)
     parser.add_argument("--every", type=int, default=EVERY)
+    parser.add_argument("--over", type=int, default=0)
     parser.add_argument("--cost", action="store_true")
     args = parser.parse_args()
     for name in args.names:
@@ -188,6 +231,8 @@ def line(args: argparse.Namespace, name: str, seed: int) -> dict[str, Any]:
         rows = inside(name, seed, args.every)
     elif args.what == "pause":
         rows = paused(name, seed)
+    elif args.what == "turnover":
+        rows, topics = turned(name, seed, args.over), 8
     elif args.what == "unchanged":
         rows = texts(name, seed)[: args.documents]
     else:
@@ -201,6 +246,8 @@ def line(args: argparse.Namespace, name: str, seed: int) -> dict[str, Any]:
         until = mine[0]["at"] if mine else None
         found["posts"] = until and sum(row.label == name for row in rows[:until])
         found["others"] = len(births) - len(mine)
+    if args.what == "turnover":
+        found["groups"] = topics_of_groups(state, rows)
     if args.what == "pause":
         found["holder"] = holder(state, rows, name)
     if args.what == "change":

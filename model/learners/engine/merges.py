@@ -76,8 +76,8 @@ def merge(stream: Stream, x: int, y: int) -> int:
     for counts in (live.rows, live.totals):
         counts[..., into] += counts[..., gone]
         counts[..., gone] = 0
-    # The rate of documents about the one does not follow from those about the two.
-    stream.nursery.leave([into, gone])
+    stream.nursery.endings.join(into, gone)
+    stream.nursery.unpair([into, gone])
     return gone
 
 

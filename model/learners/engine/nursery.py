@@ -91,6 +91,10 @@ class Nursery:
     def leave(self, topics: list[int]) -> None:
         """Know nothing of topics whose tokens have gone to others."""
         self.endings.leave(topics)
+        self.unpair(topics)
+
+    def unpair(self, topics: list[int]) -> None:
+        """Know nothing of pairs of topics whose words are others now."""
         self.twins = [pair for pair in self.twins if not {pair.x, pair.y} & {*topics}]
         self.apart = {pair: at for pair, at in self.apart.items() if not {*pair} & {*topics}}
 
@@ -194,6 +198,30 @@ def watch(stream: Stream, learned: Array) -> None:
     for topic in endings.watch(about_of(stream.live, learned), len(learned)):
         usual, whole, now, silent, _ = endings.figures[:, topic].tolist()
         figures = {"usual": usual / whole, "rate": now / silent, "silent": silent}
+        before, since = around(stream, whole, silent)
+        rate = share_about(stream.live, before, topic, figures["usual"])
+        if not endings.end(topic, rate, share_about(stream.live, since, topic, figures["rate"])):
+            continue
         stream.nursery.events.append(
             Event(DEATH, int(now), topics=[topic], by="wagers", figures=figures)
         )
+
+
+def around(stream: Stream, count: float, silent: float) -> tuple[Array, Array]:
+    """Return learned documents at hand: some before the silence of a topic, and those since then.
+
+    Args:
+        stream: the stream.
+        count: learned documents before the others.
+        silent: learned documents, the newest.
+    """
+    each = 1 / (1 - 1 / stream.nursery.law.apart)
+    first = stream.seen - silent * each
+    found = stream._replace(arrived=stream.arrived[:0]).learned_since(int(first - count * each))
+    is_since = stream.marks[found] >= first
+    return found[~is_since], found[is_since]
+
+
+def share_about(live: State, documents: Array, topic: int, unknown: float) -> float:
+    """Return the share of documents that is about a topic today, or ``unknown`` without any."""
+    return int(about_of(live, documents)[topic]) / len(documents) if len(documents) else unknown

@@ -1,8 +1,8 @@
 """Two topics that are one subject become one.
 
-Every 600 documents pairs of settled topics are sought whose words are alike: the cosine of
-p / sqrt(G) is above .5. Different subjects do not reach it (none of 50 topics of news or abstracts
-does).
+Every 600 documents pairs of topics that have not ended are sought whose words are alike: the cosine
+of p / sqrt(G) is above .5. Different subjects do not reach it (none of 50 topics of news or
+abstracts does).
 
 The documents that come judge a pair, before anyone has learned them. A document that may hold one
 of the two (:func:`~beam_topics.model.learners.engine.candidates.may_hold`) gains
@@ -47,7 +47,8 @@ def seek_twins(stream: Stream) -> None:
     live, nursery = stream.live, stream.nursery
     nursery.apart = {p: at for p, at in nursery.apart.items() if at > stream.seen - REST}
     has_tokens = live.totals[: live.topics] > 0
-    topics = np.flatnonzero(nursery.endings.settled[: live.topics] & has_tokens)
+    has_tokens[nursery.endings.ended] = False
+    topics = np.flatnonzero(has_tokens)
     cosines = np.empty((len(topics), len(topics)))
     products(live.rows[: live.size], live.base_mean(), topics, cosines)
     lengths = np.sqrt(np.diagonal(cosines))

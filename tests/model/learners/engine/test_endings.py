@@ -23,7 +23,7 @@ from beam_topics.model.learners.engine.endings import (
 )
 from beam_topics.model.learners.engine.epoch import epoch
 from beam_topics.model.learners.engine.merges import costs, ids_for
-from beam_topics.model.learners.engine.nursery import Nursery, Pair, Stream
+from beam_topics.model.learners.engine.nursery import Nursery, Pair, Stream, around, watch
 from beam_topics.model.learners.engine.settings import Gibbs
 from beam_topics.model.learners.engine.state import State
 from beam_topics.model.learners.engine.twins import judge_twins, seek_twins
@@ -175,6 +175,80 @@ def test_sums_are_the_twins():
     assert endings.figures[[0, 2, 4], 1].tolist() == [0, 0, 0] and not endings.figures[:, 2].any()
 
 
+def seeming():
+    """Two topics of every tenth document that have been silent."""
+    endings = Endings(2)
+    endings.figures[:, :2] = np.array([[100, 1000, 0, 900, 80]] * 2).T
+    return endings
+
+
+def test_a_topic_ends_whose_documents_are_still_about_it():
+    endings = seeming()
+    assert endings.end(1, 0.1, 0.0) and endings.ended == [1]
+    assert endings.figures[:, 1].tolist() == [100, 1000, 0, 900, 0]
+
+
+@pytest.mark.parametrize(("rate", "now"), [(0.0, 0), (0.01, 1), (0.1, 30)])
+def test_a_topic_that_was_dissolved_does_not_end(rate, now):
+    endings = seeming()
+    assert not endings.end(0, rate, now / 900) and not endings.ended
+    each = np.log((1 - rate / 2 / RATIO) / (1 - rate / 2))
+    total = max(0.0, (900 - now) * each - now * np.log(RATIO))
+    assert endings.figures[:, 0] == pytest.approx([1000 * rate, 1000, 0, 900, total])
+
+
+@pytest.mark.parametrize("into", [0, 1])
+def test_what_is_known_of_two_topics_is_known_of_one(into):
+    endings = seeming()
+    endings.figures[:, 1] = [40, 120, 5, 8, 0]
+    endings.ended = [1 - into]
+    endings.join(into, 1 - into)
+    assert endings.figures[:, into].tolist() == [140, 1000, 0, 900, 80]
+    assert not endings.figures[:, 1 - into].any() and not endings.ended
+
+
+@pytest.mark.parametrize("dissolved", [False, True])
+def test_the_documents_before_a_silence_tell_of_an_end(dissolved):
+    stream = stream_of(4)
+    live, nursery = stream.live, stream.nursery
+    nursery.endings.figures[:, 1] = [150, 600, 0, SILENT, END]
+    documents, z = np.arange(600), live.z[: live.tokens]
+    since = np.repeat(documents >= 300, 30)
+    # 300 documents at hand tell of the silence, and the others of what was before it.
+    z[(z == 1) & (since | dissolved)] = 2
+    marks = np.where(documents < 300, documents, 400 + 3 * documents)
+    stream = stream._replace(marks=marks, seen=2300)
+    watch(stream, documents[300:])
+    assert [event.topics for event in nursery.events] == ([] if dissolved else [[1]])
+
+
+def test_the_documents_around_the_begin_of_a_silence():
+    stream = stream_of(4)
+    stream.nursery.waiting = np.array([450, 540])
+    # A quarter of all documents waits.
+    assert QuickBirths.apart == 4
+    before, since = around(stream, 99, 50)
+    assert before.tolist() == [d for d in range(401, 534) if d != 450]
+    assert since.tolist() == [d for d in range(534, 600) if d != 540]
+
+
+@pytest.mark.parametrize(("seed", "over"), [(5, 0), (6, 0), (5, 1000), (6, 1000)])
+def test_words_that_turn_over_early_end_a_topic_and_split_no_other(seed, over):
+    generator, documents = np.random.default_rng(seed), []
+    for d in range(3600):
+        number = int(generator.integers(6))
+        # In the end the words of 5 are those of 6.
+        late = generator.random(30) < ((d - 1000) / over if over else d >= 1000)
+        turns = zip(subject(generator, 5), subject(generator, 6), late, strict=True)
+        words = [new if is_new else old for old, new, is_new in turns]
+        words = words if number == 5 else subject(generator, number)
+        documents.append(document_of(words, d, f"s{number}"))
+    state, told = followed(made(learner="gibbs", topics=8, seed=seed), documents)
+    topics = [topic_of(state, number) for number in range(7)]
+    assert len({topic for topic, _ in topics}) == 7 and min(share for _, share in topics) > 0.8
+    assert [(event.kind, event.topics) for event, _ in told] == [(DEATH, [topics[5][0]])]
+
+
 def stream_of(topics=4, halves=(), most=None, seed=6, count=600):
     """A learned stream of so many subjects, some of which a coin splits in two topics."""
     generator, live = np.random.default_rng(seed), State(topics, seed=seed, a=5.0)
@@ -234,7 +308,8 @@ def test_a_birth_takes_an_unused_id_then_an_ended_one_then_that_of_a_merge():
     assert found[:2] == [2, 5] and len(found) == 3 and found[2] in (1, 4)
     assert (live.totals[found] == 0).all() and not nursery.endings.ended
     assert (live.alpha[: live.topics] == 0.1).all()
-    assert nursery.endings.figures[1].tolist()[:5] == [SETTLED, 0, 0, SETTLED, 0]
+    known = nursery.endings.figures[1, :5].tolist()
+    assert known == [SETTLED * (t not in found) for t in range(5)]
     check_counts(live)
 
 
@@ -260,9 +335,11 @@ def arriving(stream, seed, count=1000):
     return stream._replace(arrived=arrived, marks=marks, seen=seen)
 
 
-def test_two_topics_of_one_subject_become_one():
+@pytest.mark.parametrize("known", [SETTLED, 0])
+def test_two_topics_of_one_subject_become_one(known):
     stream = stream_of(5, halves=(1,))
     live, nursery = stream.live, stream.nursery
+    nursery.endings.figures[1, :5] = known
     seek_twins(stream)
     assert [(pair.x, pair.y) for pair in nursery.twins] == [(1, 4)]
     judge_twins(arriving(stream, 3))
@@ -289,6 +366,13 @@ def test_a_pair_that_documents_do_not_join_rests():
     assert not stream.nursery.twins
     seek_twins(stream._replace(seen=3500))
     assert stream.nursery.twins and not stream.nursery.apart
+
+
+def test_a_topic_that_has_ended_is_in_no_pair():
+    stream = stream_of(5, halves=(1,))
+    stream.nursery.endings.ended = [4]
+    seek_twins(stream)
+    assert not stream.nursery.twins
 
 
 TEN = list(range(10))
