@@ -17,8 +17,7 @@ import sys
 from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli import values
 from beam_topics.pipelines.cli.command import command, later
-from beam_topics.pipelines.cli.groups import flags
-from beam_topics.pipelines.cli.stored import SignOptions
+from beam_topics.pipelines.cli.groups import SignOptions, flags
 
 _FILES = "folders, paths or globs, with commas"
 # The options of all programs have one namespace, in which some of these belong to other groups.

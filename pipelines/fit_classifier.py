@@ -14,7 +14,7 @@ import sys
 
 from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli.command import command, later
-from beam_topics.pipelines.cli.stored import SignOptions
+from beam_topics.pipelines.cli.groups import SignOptions
 
 GROUPS = (
     group.InputOptions,

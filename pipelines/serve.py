@@ -20,12 +20,11 @@ from beam_topics.model.errors import BeamTopicsError, OptionError
 from beam_topics.model.publishing.settings import StoreSettings
 from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli.command import command
-from beam_topics.pipelines.cli.groups import Options, settings_of
+from beam_topics.pipelines.cli.groups import Options, SignOptions, settings_of
 from beam_topics.pipelines.cli.invocation import shown
 from beam_topics.pipelines.cli.looking import inform
 from beam_topics.pipelines.cli.options import ServiceSettings
 from beam_topics.pipelines.cli.settings_from_options import inference_settings_of
-from beam_topics.pipelines.cli.stored import SignOptions
 
 if TYPE_CHECKING:
     import uvicorn

@@ -26,8 +26,8 @@ from beam_topics.model.reporting.relevance import word_statistics
 from beam_topics.model.reporting.shown import Shown
 from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli.command import command
-from beam_topics.pipelines.cli.groups import Options
-from beam_topics.pipelines.cli.stored import SignOptions, opened
+from beam_topics.pipelines.cli.groups import Options, SignOptions
+from beam_topics.pipelines.cli.stored import opened
 from beam_topics.pipelines.cli.terminal import console, figures, plain, table_of, titled
 
 GROUPS = (

@@ -25,9 +25,9 @@ from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.publishing.succession import TOP_WORDS, changes
 from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli.command import command
-from beam_topics.pipelines.cli.groups import OptionGroup, Options, settings_of
+from beam_topics.pipelines.cli.groups import OptionGroup, Options, SignOptions, settings_of
 from beam_topics.pipelines.cli.invocation import shown
-from beam_topics.pipelines.cli.stored import SignOptions, opened, store_of
+from beam_topics.pipelines.cli.stored import opened, store_of
 from beam_topics.pipelines.cli.terminal import change_table, console, day, figure_table
 
 _WHICH = (group.StoreOptions, group.ModelVersionOptions)

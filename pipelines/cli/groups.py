@@ -306,3 +306,9 @@ def _check_shared(
                 f"nothing with --{choice.name}={made.kind}",
                 f"Leave it out, or choose {others}.",
             )
+
+
+# Of programs that do not learn; --sign of those that do is a setting.
+SignOptions = flags(
+    "Signatures", sign={"help": "file of a private Ed25519 key in PEM that signs what is written"}
+)

@@ -8,12 +8,7 @@ from beam_topics.model.files import is_local
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.settings import StoreSettings, VersionSettings
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.pipelines.cli.groups import Options, flags, names_of, settings_of
-
-# Options of programs that do not learn; --sign of those that do is a setting.
-SignOptions = flags(
-    "Signatures", sign={"help": "file of a private Ed25519 key in PEM that signs what is written"}
-)
+from beam_topics.pipelines.cli.groups import Options, names_of, settings_of
 
 
 def store_of(options: Options) -> ModelStore:
