@@ -23,13 +23,14 @@ from beam_topics.pipelines.cli.settings_from_options import (
     learner_settings_of,
 )
 from beam_topics.pipelines.cli.stored import store_of
-from beam_topics.pipelines.graphs.additions import additions_began, print_end
+from beam_topics.pipelines.graphs.additions import additions_began, go_on, print_end
 from beam_topics.pipelines.graphs.counted import check_words, tell_repeats
 from beam_topics.pipelines.graphs.execute import run
 
 
 def run_and_check(build: Callable[[beam.Pipeline, Options], Any], options: Options) -> None:
     """Run a graph that learns, and check that it learned every minibatch."""
+    go_on(options)
     began = additions_began(options, [""]).get("")
     store = store_of(options)
     before = store.latest("")

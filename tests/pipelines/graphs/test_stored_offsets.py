@@ -17,7 +17,7 @@ from beam_topics.model.learner_log.options import Publication
 from beam_topics.model.learner_log.restoring import SequenceStart
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.pipelines import erase, train
-from beam_topics.pipelines.graphs import additions
+from beam_topics.pipelines.graphs import additions, outcomes
 from beam_topics.transforms.sources import kafka, kafka_client, kafka_partitions
 from beam_topics.transforms.sources.log_source import READER_CACHE
 
@@ -290,3 +290,21 @@ def test_erased_documents_stay_below_the_offset(broker, tmp_path, capsys):
     assert erase.main([str(tmp_path), f"--ids={ids}"]) == 0
     assert offsets(tmp_path) == {"posts/0": [[0, 13]], "posts/1": [[0, 10]]}
     assert learn(tmp_path, capsys)[2].documents == 21 and broker.begun == {0: 13, 1: 10}
+
+
+def test_an_interrupted_job_that_went_on_is_repeated_from_where_it_began(
+    broker, tmp_path, capsys, monkeypatch
+):
+    begin(broker, tmp_path, capsys)
+    broker.send(0, *(row(number, number) for number in range(21, 32)))
+    began = ModelStore(str(tmp_path / "models")).latest("").sequence
+
+    def interrupted(*given):
+        monkeypatch.setattr(outcomes.INTERRUPTS, "asked", True)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(outcomes, "run", interrupted)
+    status, told, _ = learn(tmp_path, capsys)
+    assert status == 130
+    assert "these documents are learned again from their first one" in told
+    assert f"--add_documents --resume_from={began}" in told
