@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 class BeamTopicsError(Exception):
     """Base class of every error that this project raises on purpose.
@@ -126,3 +128,12 @@ def one_of(option: str, value: object, allowed: tuple[object, ...]) -> None:
         raise OptionError(
             option, value, "one of " + ", ".join(map(str, allowed)), "Correct the spelling."
         )
+
+
+def did_you_mean(name: str, known: Iterable[str], otherwise: str) -> str:
+    """Return the remedy for an unknown name: the known one that is near to it, if one is."""
+    # Imported here: most programs meet no unknown name.
+    import difflib
+
+    near = difflib.get_close_matches(name, list(known), 1, 0.6)
+    return f"Did you mean {near[0]}?" if near else otherwise

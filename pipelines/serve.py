@@ -69,11 +69,8 @@ def models_of(options: Options) -> Models:
     from beam_topics.pipelines.service.models import Models
 
     where = settings_of(options, StoreSettings)
-    method, keys = (
-        inference_settings_of(options),
-        {"trust": where.trust, "sign": options.sign or ""},
-    )
-    return Models(where.root, method, MOST_KEYS, **keys)
+    method, sign = inference_settings_of(options), options.sign or ""
+    return Models(where.root, method, MOST_KEYS, trust=where.trust, sign=sign)
 
 
 def listening(options: Options, prog: str) -> socket.socket:

@@ -27,7 +27,6 @@ Readers drop repeated rows by :data:`beam_topics.model.reporting.trends.TREND_KE
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
@@ -97,15 +96,20 @@ class _AddUp(SummingDoFn):
     def close_period(self, key: bytes, end: int, records: list[bytes]) -> Iterator[bytes]:
         name = key.decode()
         for table in added_up(records):
-            rows = rows_of(table, name, end, self._period, self._runs.get(name, 0))
-            yield from rows_of_words(rows, self._words) if self._words else rows
+            run = self._runs.get(name, 0)
+            yield from rows_of(table, name, end, self._period, run, self._words)
 
     def added_up(self, records: list[bytes]) -> Iterable[bytes]:
         return [table.to_bytes() for table in added_up(records)]
 
 
 def rows_of(
-    table: Trends, key: str, part: int, window_micros: int, run: int = 0
+    table: Trends,
+    key: str,
+    part: int,
+    window_micros: int,
+    run: int = 0,
+    words: Sequence[str] = (),
 ) -> Iterator[bytes]:
     """Yield the rows of a table as JSON.
 
@@ -115,6 +119,7 @@ def rows_of(
         part: The end of the window that closes, in microseconds.
         window_micros: The length of a window.
         run: The minibatch after which a run that adds documents began; 0 for any other run.
+        words: The words that were counted in place of topics. Their rows have ``word``, no topic.
     """
     ends = {to_iso(start): to_iso(start + window_micros) for start, _ in table.cells}
     for record in table.records():
@@ -124,15 +129,11 @@ def rows_of(
             "part": to_iso(part),
         }
         row |= {"run": run} if run else {}
+        if words:
+            if (number := record["topic"]) is None:
+                continue
+            row |= {"topic": None, "word": words[number]}
         yield wire.canonical_json({**record, **row}).encode()
-
-
-def rows_of_words(rows: Iterable[bytes], words: Sequence[str]) -> Iterator[bytes]:
-    """Yield the rows of words, which have ``word``, and no topic, from those of their numbers."""
-    for data in rows:
-        row = json.loads(data)
-        if (number := row["topic"]) is not None:
-            yield wire.canonical_json({**row, "topic": None, "word": words[number]}).encode()
 
 
 class AddUpTrends(ByPeriod):

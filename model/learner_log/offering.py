@@ -95,8 +95,7 @@ def offer(
     if not _has_learned(last, summaries[0]):
         return head, None
     if not head.at_base:
-        chain = head.chain.hex()
-        of.store.check_offer(of.key, head.base, head.sequence, chain, head.offered)
+        of.store.check_offer(of.key, head.base, head.sequence, head.chain.hex(), head.offered)
     standing = _chosen(last, summaries, options, head.window_end)
     summary, number = summaries[standing.number], standing.number
     counted, arrived = count_arrivals(head, learner, state, options.settings, waiting=True)

@@ -274,7 +274,6 @@ class _Plan:
                 found += pointer
                 found += self._old("classifiers", f"{digest}{_ENDING}")
                 found += self._old("classifiers", str(digest))
-                signed = path_in(self._key, f"signatures/classifiers/{version}{_POINTER}")
-                stamps = self._blobs.stamps(signed).items()
-                found += [Removal(f"{signed}/{name}", stamp) for name, stamp in stamps]
+                signed = self._store.signatures.of_pointer(path)
+                found += [Removal(*one) for one in signed.items()]
         return found

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any
 
 from beam_topics.model.errors import OptionError, UntrustedError
 from beam_topics.model.files import check_regular
-from beam_topics.model.publishing.blobs import Blobs, create_named, path_in
+from beam_topics.model.publishing.blobs import Blobs, Stamp, create_named, path_in
 from beam_topics.model.stored import wire
 
 if TYPE_CHECKING:
@@ -103,16 +103,21 @@ class Signatures:
 
     def move(self, path: str, before: bytes | None, after: bytes) -> bool:
         """Sign and replace the contents of a pointer, as :meth:`Blobs.replace_pointer` does."""
-        folder, _, new = _place(path, after, "").rpartition("/")
         # With their stamps: what another one signs again meanwhile stays.
-        old = self._blobs.stamps(folder) if self._sign else {}
+        old = self.of_pointer(path) if self._sign else {}
         self.write(path, after)
         if not self._blobs.replace_pointer(path, before, after):
             return False
-        for name, stamp in old.items():
-            if not name.startswith(new):
-                self._blobs.remove(f"{folder}/{name}", stamp)
+        new = _place(path, after, "")
+        for signature, stamp in old.items():
+            if not signature.startswith(new):
+                self._blobs.remove(signature, stamp)
         return True
+
+    def of_pointer(self, path: str) -> dict[str, Stamp]:
+        """Return the paths of the signatures of a pointer, with their stamps."""
+        folder = _place(path, b"", "").rpartition("/")[0]
+        return {f"{folder}/{name}": stamp for name, stamp in self._blobs.stamps(folder).items()}
 
     def pointer(self, path: str) -> bytes | None:
         """Return the contents of a pointer, None if there is none.

@@ -11,7 +11,7 @@ from beam_topics.model.reporting.trends import rows_of_file
 _FILE, _MOST_KEYS = re.compile(r"trends-.*\.jsonl"), 100
 
 
-class Labelled:
+class LabelledWindows:
     """The newest window of each key in a folder of trends.
 
     Attributes:

@@ -164,7 +164,7 @@ class Mixture:
 
 
 @dataclass(frozen=True)
-class Block:
+class Mixtures:
     """Mixtures of D documents.
 
     Attributes:
@@ -198,7 +198,7 @@ class Block:
 
 def blocks(
     rows: Iterable[tuple[str, RawRow]], topics: Sequence[int], groups: Groups
-) -> Iterator[Block]:
+) -> Iterator[Mixtures]:
     """Yield the mixtures of rows, each with its place for messages.
 
     Args:
@@ -218,7 +218,7 @@ def blocks(
         documents = [row.document(place) for place, row in zip(places, read, strict=True)]
         shares = np.zeros((len(read), len(topics)))
         shares[:, order] = _shares(places, read, ids)
-        yield Block(
+        yield Mixtures(
             read,
             [time for time, _ in documents],
             [digest for _, digest in documents],

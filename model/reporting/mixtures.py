@@ -26,8 +26,8 @@ from beam_topics.model.documents.document import DeadLetter, Document
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.inference.mixtures import Groups
 from beam_topics.model.reporting.mixture_rows import (
-    Block,
     Mixture,
+    Mixtures,
     RowName,
     Rows,
     blocks,
@@ -278,7 +278,7 @@ def _newest(rows: Rows, versions: Collection[str]) -> tuple[dict[bytes, int], in
     return newest, foreign, len(found) - foreign - len(newest)
 
 
-def _count(found: Labelled, block: Block, period: Callable[[int], int]) -> None:
+def _count(found: Labelled, block: Mixtures, period: Callable[[int], int]) -> None:
     found.versions.update(row.model_version for row in block.rows)
     judged = [row.none for row in block.rows if row.none is not None and row.words_known]
     found.judged += len(judged)
@@ -287,13 +287,15 @@ def _count(found: Labelled, block: Block, period: Callable[[int], int]) -> None:
     found.periods.add(starts, block.shares, block.tokens, block.words_known)
 
 
-def _keep(found: Labelled, block: Block, typical: int, sample: int) -> None:
+def _keep(found: Labelled, block: Mixtures, typical: int, sample: int) -> None:
     """Keep the typical documents of each topic, and those of the sample, with those of a block."""
     last = max(map(_digest, found.sample)) if len(found.sample) >= sample > 0 else None
     drawn = [n for n, digest in enumerate(block.digests) if last is None or digest < last]
     drawn = sorted(drawn, key=block.digests.__getitem__)[:sample]
     least = [
-        _fit(topic[-1], z)[0] if len(topic) >= typical > 0 else 0.0
+        float(_fit(topic[-1].proportions[z], topic[-1].words_known))
+        if len(topic) >= typical > 0
+        else 0.0
         for z, topic in enumerate(found.typical)
     ]
     best = _best(block.shares, block.words_known, block.digests, typical, least)
@@ -329,19 +331,23 @@ def _best(
 
 def _fits(shares: FloatArray, words_known: LongArray) -> FloatArray:
     """Return how typical D documents are of T topics, float64[D, T]; -1 without a known word."""
-    fits = shares + 2.0 * (words_known >= TYPICAL_WORDS)[:, None]
+    fits = _fit(shares, words_known[:, None])
     return np.where(words_known[:, None] > 0, fits, -1.0)
 
 
-def _fit(mixture: Mixture, topic: int) -> tuple[float, bytes]:
-    """Return how typical a document is of a topic; of equal shares, the digest decides."""
-    enough = mixture.words_known >= TYPICAL_WORDS
-    return float(mixture.proportions[topic]) + 2.0 * enough, mixture.digest
+def _fit(share: Any, words_known: Any) -> Any:
+    """Return how typical documents are, by their shares of a topic and their known words."""
+    return share + 2.0 * (words_known >= TYPICAL_WORDS)
 
 
 def _typical(topic: int, mixtures: Iterable[Mixture], most: int) -> list[Mixture]:
     """Return the most typical of some documents for a topic, the best first."""
-    return sorted(mixtures, key=lambda m: _fit(m, topic), reverse=True)[:most]
+
+    def fit(mixture: Mixture) -> tuple[float, bytes]:
+        # Of equal shares, the digest decides.
+        return float(_fit(mixture.proportions[topic], mixture.words_known)), mixture.digest
+
+    return sorted(mixtures, key=fit, reverse=True)[:most]
 
 
 def _digest(mixture: Mixture) -> bytes:

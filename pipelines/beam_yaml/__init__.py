@@ -16,7 +16,6 @@ parsed by the same parsers, so both have the same values and messages.
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -25,7 +24,7 @@ import apache_beam as beam
 from apache_beam.options.pipeline_options import StandardOptions
 from apache_beam.utils.timestamp import Timestamp
 
-from beam_topics.model.errors import OptionError, RefusedInputError
+from beam_topics.model.errors import OptionError, RefusedInputError, did_you_mean
 from beam_topics.model.inference.base import LabelSettings
 from beam_topics.model.inference.mixture_blocks import MixtureBlock
 from beam_topics.model.publishing.manifest import Manifest
@@ -79,8 +78,7 @@ def parsed(name: str, groups: Any, model_store: str, options: Any) -> Any:
     known = names(groups)
     for option in given:
         if option not in known:
-            near = difflib.get_close_matches(str(option), known, 1, 0.6)
-            remedy = f"Did you mean {near[0]}?" if near else "docs/yaml.md says which there are."
+            remedy = did_you_mean(str(option), known, "docs/yaml.md says which there are.")
             raise OptionError(f"options of {name}", option, "the name of an option", remedy)
     argv = [f"--model_store={model_store}"]
     argv += [f"--{key}={written(value)}" for key, value in given.items() if value is not None]

@@ -18,12 +18,11 @@ that states neither has the limits of a run without a file.
 from __future__ import annotations
 
 import argparse
-import difflib
 import math
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from beam_topics.model.errors import OptionError
+from beam_topics.model.errors import OptionError, did_you_mean
 from beam_topics.model.files import read_text
 from beam_topics.model.reporting.rules import Rule
 from beam_topics.model.reporting.webhook import secret_of
@@ -141,8 +140,7 @@ def _rule(place: str, name: str, given: Any, options: Options) -> Rule:
 
 def _value(place: str, field: str, value: Any) -> Any:
     if field not in _FIELDS:
-        near = difflib.get_close_matches(field, _FIELDS, 1, 0.6)
-        remedy = f"Did you mean {near[0]}?" if near else "Leave it out."
+        remedy = did_you_mean(field, _FIELDS, "Leave it out.")
         raise OptionError(place, field, f"fields: {', '.join(_FIELDS)}", remedy)
     try:
         return _FIELDS[field].read(value)

@@ -17,11 +17,10 @@ holds, so they are refused, as is a key that is there twice, which would hide a 
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from beam_topics.model.errors import OptionError
+from beam_topics.model.errors import OptionError, did_you_mean
 from beam_topics.model.files import read_text
 from beam_topics.pipelines.cli.groups import UsageError
 
@@ -136,8 +135,7 @@ def read_config(path: str, known: Collection[str]) -> dict[str, str]:
     found = options_of_text(text, path)
     for name in found:
         if name not in known and not _is_of_beam(name):
-            near = difflib.get_close_matches(name, known, 1, 0.6)
-            hint = f"Did you mean {near[0]}?" if near else "Leave it out."
+            hint = did_you_mean(name, known, "Leave it out.")
             raise UsageError(f"{path}: {name!r} is no option of any program. {hint}")
     return found
 

@@ -9,14 +9,13 @@ line would write it and parsed by the same parsers, so both have the same values
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from collections.abc import Mapping
 from functools import cache
 from pathlib import PurePath
 from typing import Any
 
-from beam_topics.model.errors import OptionError
+from beam_topics.model.errors import OptionError, did_you_mean
 from beam_topics.model.inference import METHOD, InferenceSettings
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.learners import LEARNER, LearnerSettings
@@ -65,8 +64,7 @@ def check_names(given: Mapping[str, Any]) -> None:
             remedy = "Use beam-topics train --key_from=language."
             raise UsageError(f"key_from: TopicModel learns one model for all documents. {remedy}")
         if name not in names():
-            near = difflib.get_close_matches(name, names(), 1, 0.6)
-            hint = f"Did you mean {near[0]}?" if near else "help(TopicModel) lists them."
+            hint = did_you_mean(name, names(), "help(TopicModel) lists them.")
             raise UsageError(f"{name}: TopicModel has no such parameter. {hint}")
 
 

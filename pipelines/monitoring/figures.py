@@ -10,7 +10,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from beam_topics.model.publishing.blobs import Stamp
 from beam_topics.model.publishing.manifest import Manifest, topics_in_use
 from beam_topics.model.publishing.watch import PARTS, Seen, StoreWatch
-from beam_topics.model.reporting.labelled import Labelled
+from beam_topics.model.reporting.labelled import LabelledWindows
 from beam_topics.model.reporting.refused import RefusedCounts
 from beam_topics.model.times import MICROSECONDS_PER_SECOND, duration_text, to_iso
 
@@ -53,7 +53,7 @@ class Monitor:
     ) -> None:
         self._watch = StoreWatch(root, trust)
         self._refused = RefusedCounts(dead_letters) if dead_letters else None
-        self._labelled = Labelled(trends) if trends else None
+        self._labelled = LabelledWindows(trends) if trends else None
         self._read_at = self._failures = 0
         self._metrics: list[Metric] = []
         self.registry = CollectorRegistry()

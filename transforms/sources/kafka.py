@@ -104,7 +104,7 @@ class PartitionWatermarks:
             fresh = [micros for micros, at in known.values() if now - at < _FRESH_SECONDS]
         return None if None in fresh else min(micros for micros in fresh if micros is not None)
 
-    def read(self, topic: Hashable) -> int:
+    def count(self, topic: Hashable) -> int:
         """Return how many partitions of a topic are read here."""
         with self._lock:
             return len(self._topics.get(topic, ()))
@@ -125,7 +125,7 @@ PARTITION_WATERMARKS = PartitionWatermarks()
 _FETCH = 500
 _PATIENCE = 0.1
 # Pauses in seconds for each partition that the process reads, and the longest: of an active
-# partition, and of an idle one. Old Flink runners keep about a kilobyte for ever for each pause.
+# partition, and of an idle one. Old Flink runners keep a state for each pause.
 _ACTIVE, _IDLE, _LONGEST = 1.0, 2.0, 5.0
 # Flink waits for whole seconds of what is left when the bundle ends.
 _ENDING = 0.5
@@ -289,7 +289,7 @@ class PartitionReader:
 
     def _pause(self) -> Pause:
         passed, self._skipped = self._skipped, None
-        read = max(1, PARTITION_WATERMARKS.read(self._settings))
+        read = max(1, PARTITION_WATERMARKS.count(self._settings))
         if self._clock() - self._last_message < self._settings.idle_after or not self._at_end():
             return Pause(min(_LONGEST, _ACTIVE * read) + _ENDING, passed=passed)
         idle_since = int((self._now() - self._settings.idle_after) * MICROSECONDS_PER_SECOND)
