@@ -142,9 +142,14 @@ def trends_of(folder, windows=20, burst=1, key="", start=0, group=""):
                 {"key": key, "group": group, "topic": topic, "documents": 100, "mean_share": share,
                  "tokens": 9.0, "typical": [one], "part": times["window_end"], **times}
             )  # fmt: skip
-    path = folder / f"trends-{start}{key}{len(group)}.jsonl"
-    path.write_text("\n".join(map(json.dumps, rows)) + "\n")
-    return path
+    return _whole(folder / f"trends-{start}{key}{len(group)}.jsonl", rows)
+
+
+def _whole(path, rows):
+    """Write rows; the file has its name when it has all of them, as the files of a run do."""
+    part = path.with_suffix(".part")
+    part.write_text("\n".join(map(json.dumps, rows)) + "\n")
+    return part.rename(path)
 
 
 def stories_of(folder):
@@ -165,4 +170,4 @@ def stories_of(folder):
         for n, (end, came) in enumerate([(3, 20), (4, 2), (4, 9), (4, 9)])
     ]
     rows[3]["story"] = rows[2]["story"]
-    (folder / "stories-1.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    _whole(folder / "stories-1.jsonl", rows)
