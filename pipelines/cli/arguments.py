@@ -23,6 +23,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from beam_topics.model.errors import OptionError
 from beam_topics.model.files import (
     folder_of,
     is_local,
@@ -387,8 +388,9 @@ def arranged(argv: Sequence[str], prog: str, groups: Groups) -> Arranged:
     # A shell gives the marks of a tool for a glob, too.
     bare = [path for path in bare if not (is_marker(path) and Path(path).is_file())] or bare
     given = {one.removeprefix("--").partition("=")[0] for one in rest}
+    values = dict(values_in(rest))
+    _check_store(values.get("model_store", ""))
     if "learner" in own:
-        values = dict(values_in(rest))
         read = [path for path in bare if not is_run(path)]
         _check_apart([*read, *names_in(values.get("input", ""))], values)
     if bare and {"learner", "input"} <= own:
@@ -407,6 +409,14 @@ def arranged(argv: Sequence[str], prog: str, groups: Groups) -> Arranged:
         chosen = {name: value for name, value in pairs if name != "text"}
         say(prog, chosen, "from the arguments")
     return Arranged([*(f"--{name}={value}" for name, value in pairs), *rest])
+
+
+def _check_store(store: str) -> None:
+    """Refuse the folder of a run in place of the model store that is in it."""
+    inner = Path(store, _PARTS["model_store"])
+    if store and is_local(store) and any(inner.glob("*/settings.json")):
+        remedy = f"Give --model_store={shlex.quote(str(inner))}."
+        raise OptionError("--model_store", store, "a model store", remedy)
 
 
 def _learner(

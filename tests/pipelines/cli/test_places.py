@@ -453,6 +453,19 @@ def test_a_misspelt_folder_is_told_with_the_nearest(here, capsys, program, argv,
     assert "--model_store=feb.topics/models" in found
 
 
+@pytest.mark.parametrize("program", [train, stream, infer, show, label, report, export])
+def test_a_folder_of_a_run_is_no_model_store(here, capsys, program):
+    (here / "feb 1.topics" / "models" / "_").mkdir(parents=True)
+    argv = ["--model_store=feb 1.topics"]
+    assert arranged(argv, program.__name__, program.GROUPS).argv == argv
+    (here / "feb 1.topics" / "models" / "_" / "settings.json").touch()
+    assert program.main(argv) == 2
+    assert capsys.readouterr().err.endswith(
+        ": --model_store: 'feb 1.topics' was given; allowed is a model store."
+        " Give --model_store='feb 1.topics/models'.\n"
+    )
+
+
 def test_two_folders_of_runs_and_a_folder_far_from_any(here, capsys):
     for name in ("feb.topics", "march.topics"):
         (here / name / "models").mkdir(parents=True)

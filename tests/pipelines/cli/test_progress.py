@@ -45,9 +45,9 @@ def test_the_block_listens_and_then_leaves_no_trace(capsys):
     before = (logger.level, list(logger.handlers), logger.propagate)
     with progress() as handler:
         send(logger, documents=1, tokens=5)
-        assert handler.line().startswith("1 documents")
+        assert handler.line().startswith("1 document ")
     assert (logger.level, list(logger.handlers), logger.propagate) == before
-    assert "1 documents" in capsys.readouterr().err
+    assert "1 document " in capsys.readouterr().err
 
 
 def coverage(end, share, below, level):
