@@ -31,6 +31,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import apache_beam as beam
+import numpy as np
 from apache_beam.utils.windowed_value import WindowedValue
 
 from beam_topics.model.inference.mixture_blocks import MixtureBlock
@@ -43,7 +44,7 @@ By = Literal["all", "label", "group"]
 
 
 class _Count(beam.DoFn):
-    """Add up the mixtures of a bundle by model key, ids of topics and window.
+    """Add up the mixtures of a bundle by model key and ids of topics.
 
     A table is emitted at the last moment of its window. The time of an element says nothing:
     RunInference gives its outputs the end of time.
@@ -53,31 +54,30 @@ class _Count(beam.DoFn):
         self._window, self._by, self._words = window_micros, by, words
 
     def start_bundle(self) -> None:
-        self._tables: dict[tuple[str, tuple[int, ...], int], Trends] = {}
+        self._tables: dict[tuple[str, tuple[int, ...]], Trends] = {}
 
     def process(self, element: bytes) -> None:
         block = MixtureBlock.from_bytes(element)
         ids = tuple(range(len(self._words))) or block.ids_of_topics()
         groups = {"all": (), "label": block.labels, "group": block.document_groups}[self._by]
-        of_all = groups or (None,) * len(block.ids)
-        for row, (mixture, group) in enumerate(zip(block.mixtures(), of_all, strict=True)):
-            holds = [float(word in block.words[row]) for word in self._words]
-            window = mixture.timestamp // self._window
-            place = mixture.key, ids, window
-            if place not in self._tables:
-                self._tables[place] = Trends(len(ids), ids=ids)
-            self._tables[place].add(
-                window * self._window,
-                group or "",
-                holds or mixture.proportions,
-                tokens=mixture.tokens,
-                words_known=1 if holds else mixture.words_known,
-                named=(mixture.timestamp, mixture.id),
-            )
+        shares, known = block.proportions, block.words_known
+        if self._words:
+            shares = np.array([[float(w in held) for w in self._words] for held in block.words])
+            known = np.ones_like(known)
+        self._tables.setdefault((block.key, ids), Trends(len(ids), ids=ids)).add(
+            (block.timestamps // self._window * self._window).tolist(),
+            shares,
+            tokens=block.tokens,
+            words_known=known,
+            groups=[group or "" for group in groups],
+            named=list(zip(block.timestamps.tolist(), block.ids, strict=True)),
+        )
 
     def finish_bundle(self) -> Iterator[WindowedValue]:
-        for (key, _, window), table in self._tables.items():
-            yield at_end_of(window, self._window, (key.encode(), table.to_bytes()))
+        for (key, _), tables in self._tables.items():
+            for start, table in tables.windows():
+                sums = key.encode(), table.to_bytes()
+                yield at_end_of(start // self._window, self._window, sums)
 
 
 class _AddUp(SummingDoFn):

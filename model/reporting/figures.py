@@ -450,20 +450,28 @@ def _labelled(sources: Sources) -> dict[str, Any] | None:
     if (labelled := sources.labelled) is None:
         return None
     unit = calendar_unit(sources.history)
-    starts = sorted(labelled.periods.sums)
-    found = labelled.periods.columns(starts)
-    again = labelled.again and labelled.again.columns(starts)
-    shares = np.reshape(found["shares"], (len(starts), len(sources.shown.ids)))
+    starts = [start for start, _ in sorted(labelled.periods.cells)]
+    cells = [labelled.periods.cells[start, ""] for start in starts]
+    again = labelled.again and [labelled.again.cells.get((start, "")) for start in starts]
+    documents, shares = [cell.documents for cell in cells], [cell.mean_shares() for cell in cells]
+    table = np.reshape(shares, (len(starts), len(sources.shown.ids)))
     return {
         "name": [period_of(start, unit) for start in starts],
-        **{name: found[name] for name in ("documents", "tokens", "known", "shares")},
-        "again": again and {name: again[name] for name in ("documents", "shares")},
+        "documents": documents,
+        "tokens": [cell.tokens for cell in cells],
+        "known": [cell.words_known for cell in cells],
+        "shares": shares,
+        "again": again
+        and {
+            "documents": [cell.documents if cell else 0 for cell in again],
+            "shares": [cell and cell.mean_shares() for cell in again],
+        },
         "repeated": labelled.repeated,
         "foreign": labelled.foreign,
-        "without": sum(found["none"]),
+        "without": sum(cell.none for cell in cells),
         "judged": labelled.judged,
         "unexplained": labelled.unexplained,
-        "bursts": bursts_of_periods(starts, found["documents"], shares),
+        "bursts": bursts_of_periods(starts, documents, table),
         "versions": sorted(labelled.versions.items()),
     }
 

@@ -34,7 +34,7 @@ from beam_topics.model.reporting.mixture_rows import (
     document_digest,
     parsed,
 )
-from beam_topics.model.reporting.trends import UNIT
+from beam_topics.model.reporting.trends import Trends, best_of
 
 # Topics for which a report has room with the usual limits.
 _TOPICS = 50
@@ -97,56 +97,12 @@ def shortened(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[:most]}… ({len(text):,} characters)"
 
 
-class PeriodShares:
-    """Exact sums over the documents of periods, as in :mod:`beam_topics.model.reporting.trends`.
-
-    Attributes:
-        sums: By the start of the period, object[4 + T] of whole numbers: documents, their tokens,
-            those whose word the model knows, documents without a topic, and for each topic the sum
-            of shares in units of 2**-40.
-    """
-
-    def __init__(self, topics: int) -> None:
-        self._topics = topics
-        self.sums: dict[int, Any] = {}
-
-    def add(
-        self, starts: Sequence[int], shares: FloatArray, tokens: LongArray, words_known: LongArray
-    ) -> None:
-        """Count D documents, at most 2**20.
-
-        Args:
-            starts: The start of the period of each.
-            shares: float64[D, T], their mixtures.
-            tokens: int64[D], the numbers of their tokens.
-            words_known: int64[D], those whose word the model knows.
-        """
-        counts = np.stack([np.ones_like(tokens), tokens, words_known, words_known == 0], axis=1)
-        rows = np.hstack([counts, np.rint(shares * UNIT).astype(np.int64)])
-        unique, places = np.unique(np.array(starts, np.int64), return_inverse=True)
-        firsts = np.searchsorted(np.sort(places), np.arange(len(unique)))
-        added = np.add.reduceat(rows[np.argsort(places, kind="stable")], firsts).astype(object)
-        for start, row in zip(unique.tolist(), added, strict=True):
-            self.sums[start] = self.sums.get(start, 0) + row
-
-    def columns(self, starts: Sequence[int]) -> dict[str, list[Any]]:
-        """Return what periods have: documents, tokens, known tokens, mean shares, by name."""
-        empty = [0] * (4 + self._topics)
-        rows = [list(self.sums.get(start, empty)) for start in starts]
-        found = zip(("documents", "tokens", "known", "none"), zip(*rows, strict=True), strict=False)
-        return {name: list(values) for name, values in found} | {
-            "shares": [
-                [units / (UNIT * row[0]) for units in row[4:]] if row[0] else None for row in rows
-            ]
-        }
-
-
 @dataclass
 class Labelled:
     """What mixtures say together.
 
     Attributes:
-        periods: See :func:`read_mixtures`.
+        periods: Sums over the documents of each period (:func:`read_mixtures`), in one group.
         typical: For each topic, documents by descending share.
         sample: A uniform sample of all documents, by time and id.
         named: The documents whose ids were asked for.
@@ -159,7 +115,7 @@ class Labelled:
             none was labelled again.
     """
 
-    periods: PeriodShares
+    periods: Trends
     typical: list[list[Mixture]]
     sample: list[Mixture]
     named: list[Mixture] = field(default_factory=list)
@@ -168,7 +124,7 @@ class Labelled:
     foreign: int = 0
     judged: int = 0
     unexplained: int = 0
-    again: PeriodShares | None = None
+    again: Trends | None = None
 
     @property
     def documents(self) -> int:
@@ -207,10 +163,10 @@ class Labelled:
         kept = {m.digest for m in sorted(sample, key=_digest)[: limits.sample]}
         self.sample = [mixture for mixture in sample if mixture.digest in kept]
         if again:
-            self.again = PeriodShares(len(topics))
+            self.again = Trends(len(topics))
             starts = [period(one.timestamp) for one in sampled]
             tokens = np.array([one.tokens for one in sampled], np.int64)
-            self.again.add(starts, shares, tokens, known)
+            self.again.add(starts, shares, tokens=tokens, words_known=known)
 
 
 def read_mixtures(
@@ -245,7 +201,7 @@ def read_mixtures(
     numbers, count = set(newest.values()), len(groups.ids)
     chosen = (row for number, row in enumerate(rows()) if number in numbers)
     found = Labelled(
-        PeriodShares(count), [[] for _ in range(count)], [], foreign=foreign, repeated=repeated
+        Trends(count), [[] for _ in range(count)], [], foreign=foreign, repeated=repeated
     )
     for block in blocks(chosen, topics, groups):
         if any(newest.pop(digest, None) is None for digest in block.digests):
@@ -284,7 +240,7 @@ def _count(found: Labelled, block: Mixtures, period: Callable[[int], int]) -> No
     found.judged += len(judged)
     found.unexplained += sum(none > 1 / 2 for none in judged)
     starts = list(map(period, block.times))
-    found.periods.add(starts, block.shares, block.tokens, block.words_known)
+    found.periods.add(starts, block.shares, tokens=block.tokens, words_known=block.words_known)
 
 
 def _keep(found: Labelled, block: Mixtures, typical: int, sample: int) -> None:
@@ -319,20 +275,11 @@ def _best(
         words_known: int64[D]. A document without a known word is not typical.
         digests: Of the documents.
         most: The most documents of a topic.
-        least: For each topic, the least fit (:func:`_fits`).
+        least: For each topic, the least fit.
     """
-    order = np.array(sorted(range(len(digests)), key=digests.__getitem__, reverse=True), np.int64)
-    found = []
-    for column, low in zip(_fits(shares, words_known)[order].T, least, strict=True):
-        at = np.flatnonzero(column >= low)
-        found.append(order[at[np.argsort(-column[at], kind="stable")[:most]]].tolist())
-    return found
-
-
-def _fits(shares: FloatArray, words_known: LongArray) -> FloatArray:
-    """Return how typical D documents are of T topics, float64[D, T]; -1 without a known word."""
+    order = sorted(range(len(digests)), key=digests.__getitem__, reverse=True)
     fits = _fit(shares, words_known[:, None])
-    return np.where(words_known[:, None] > 0, fits, -1.0)
+    return best_of(fits, [n for n in order if words_known[n]], most, least)
 
 
 def _fit(share: Any, words_known: Any) -> Any:

@@ -16,9 +16,10 @@ up to 1. Columns have the ids of topics; versions that label documents of one wi
 different ones.
 
 >>> table = Trends(topics=2)
->>> table.add(0, "", [0.25, 0.75], tokens=4, words_known=4)
+>>> four = np.array([4])
+>>> table.add([0], np.array([[0.25, 0.75]]), tokens=four, words_known=four)
 >>> other = Trends(topics=2)
->>> other.add(0, "", [0.75, 0.25], tokens=2, words_known=2)
+>>> other.add([0], np.array([[0.75, 0.25]]), tokens=four, words_known=four)
 >>> table.merge(other)
 >>> table.cells[0, ""].mean_shares()
 [0.5, 0.5]
@@ -31,14 +32,16 @@ from __future__ import annotations
 
 import json
 from bisect import insort
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import groupby, repeat
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
-from beam_topics.model.arrays import FloatArray
+from beam_topics.model.arrays import FloatArray, LongArray
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.reporting.shown import Shown
 from beam_topics.model.stored import checks, wire
@@ -233,37 +236,69 @@ class Trends:
 
     def add(
         self,
-        start: int,
-        group: str,
-        proportions: Sequence[float] | FloatArray,
+        starts: Sequence[int],
+        shares: FloatArray,
         *,
-        tokens: int,
-        words_known: int,
-        named: tuple[int, str] | None = None,
+        tokens: LongArray,
+        words_known: LongArray,
+        groups: Sequence[str] = (),
+        named: Sequence[tuple[int, str]] = (),
     ) -> None:
-        """Count a document.
+        """Count D documents, at most 2**20.
 
         Args:
-            start: The start of its window in microseconds.
-            group: Its group; "" where documents are not grouped.
-            proportions: Its mixture, T numbers from 0 to 1.
-            tokens: The number of its tokens.
-            words_known: The number of its tokens whose word the model knows.
-            named: Its time in microseconds and its id; None if it cannot be a typical document.
+            starts: The starts of their windows in microseconds.
+            shares: float64[D, T], their mixtures, numbers from 0 to 1.
+            tokens: int64[D], the numbers of their tokens.
+            words_known: int64[D], the numbers of their tokens whose word the model knows.
+            groups: Their groups; empty where documents are not grouped.
+            named: Their times in microseconds and ids; empty if they cannot be typical documents.
         """
-        units = np.rint(np.asarray(proportions) * UNIT).astype(np.int64).tolist()
-        self._merge_cell(
-            (start, group),
-            Cell(
-                1,
-                tokens,
-                words_known,
-                int(not words_known),
-                units,
-                [unit * words_known for unit in units],
-                [[(unit, *named)] if named is not None and words_known else [] for unit in units],
-            ),
-        )
+        cells: dict[tuple[int, str], list[int]] = {}
+        for row, place in enumerate(zip(starts, groups or repeat(""), strict=False)):
+            cells.setdefault(place, []).append(row)
+        units = np.rint(shares * UNIT).astype(np.int64)
+        for place, rows in cells.items():
+            mine, known = units[rows], words_known[rows]
+            # A sum is below 2**63, or one of Python's whole numbers.
+            kind = np.int64 if known.sum(dtype=np.float64) < 2**22 else object
+            cell = Cell(
+                len(rows),
+                sum(tokens[rows].tolist()),
+                sum(known.tolist()),
+                len(rows) - int(np.count_nonzero(known)),
+                mine.sum(axis=0).tolist(),
+                (mine.astype(kind) * known.astype(kind)[:, None]).sum(axis=0).tolist(),
+                [[] for _ in self.ids],
+            )
+            if named:
+                some = [named[row] for row in rows if words_known[row]]
+                cell.typical = self._typical_of(place, mine[known > 0], some)
+            self._merge_cell(place, cell)
+
+    def _typical_of(
+        self, place: tuple[int, str], units: LongArray, named: Sequence[tuple[int, str]]
+    ) -> list[list[Any]]:
+        """Return for each topic the documents that may be typical of a cell, the best one first."""
+        cell, least = self.cells.get(place), [0] * len(self.ids)
+        if cell is not None:
+            least = [some[-1][0] if len(some) == TYPICAL else 0 for some in cell.typical]
+        # A document that comes twice takes two places.
+        most = TYPICAL * max(Counter(named).values(), default=0)
+        best = best_of(units, sorted(range(len(named)), key=named.__getitem__), most, least)
+        shares = np.take_along_axis(units, np.array(best, np.int64).T, axis=0).T.tolist()
+        return [
+            [(share, *named[n]) for n, share in zip(*both, strict=True) if share >= low]
+            for *both, low in zip(best, shares, least, strict=True)
+        ]
+
+    def windows(self) -> Iterator[tuple[int, Trends]]:
+        """Yield the start of each window, in ascending order, and a table of it alone."""
+        for start, cells in groupby(sorted(self.cells), itemgetter(0)):
+            yield (
+                start,
+                Trends(self.topics, {place: self.cells[place] for place in cells}, self.ids),
+            )
 
     def merge(self, other: Trends) -> None:
         """Add the cells of another table."""
@@ -417,9 +452,26 @@ def _best(
     some: list[tuple[int, int, str]], others: list[tuple[int, int, str]]
 ) -> list[tuple[int, int, str]]:
     """Return the best documents of two lists, each of which is in order."""
-    if len(some) == TYPICAL and others and _order(others[0]) > _order(some[-1]):
+    if not others or (len(some) == TYPICAL and _order(others[0]) > _order(some[-1])):
         return some
     return sorted({*some, *others}, key=_order)[:TYPICAL]
+
+
+def best_of(
+    fits: FloatArray | LongArray, order: Sequence[int], most: int, least: Sequence[float]
+) -> list[list[int]]:
+    """Return for each of T topics the numbers of the documents that fit it best, the best first.
+
+    Args:
+        fits: [D, T], how well documents fit.
+        order: The numbers of documents to choose from; of equal ones the first is better.
+        most: The most documents of a topic.
+        least: For each topic, a fit. Documents that are below it for all topics are passed over.
+    """
+    some = np.array(order, np.int64)
+    some = some[(fits[some] >= least).any(axis=1)]
+    found: list[list[int]] = some[np.argsort(-fits[some], axis=0, kind="stable")[:most]].T.tolist()
+    return found
 
 
 def added_up(tables: Iterable[bytes]) -> list[Trends]:
