@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from blocks import joined, mixtures_of_documents
+from blocks import count_in, joined, mixtures_of_documents
 from corpora import document_of, learned, minibatches_of, topical
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -197,7 +197,9 @@ def classifier():
 def trends():
     table = Trends(2)
     for start, share in ((0, 0.25), (5, 0.5), (5, 1.0)):
-        table.add(start, "group", [share, 1 - share], tokens=7, words_known=6, named=(start, "id"))
+        count_in(
+            table, start, "group", [share, 1 - share], tokens=7, words_known=6, named=(start, "id")
+        )
     return table.to_bytes()
 
 
@@ -219,7 +221,9 @@ def watched():
     rows = []
     for day in range(9):
         table = Trends(2)
-        table.add(day * DAY, "", [0.25, 0.75], tokens=7, words_known=6, named=(day * DAY, "id"))
+        count_in(
+            table, day * DAY, "", [0.25, 0.75], tokens=7, words_known=6, named=(day * DAY, "id")
+        )
         rows += rows_of(table, "k", (day + 1) * DAY, DAY)
     return Watched().closed(DAY, rows)[0].to_bytes()
 
@@ -227,7 +231,7 @@ def watched():
 def try_watched(data):
     """Read it, and judge another window."""
     table = Trends(2)
-    table.add(20 * DAY, "", [0.5, 0.5], tokens=7, words_known=6)
+    count_in(table, 20 * DAY, "", [0.5, 0.5], tokens=7, words_known=6)
     after, _ = Watched.from_bytes(data).closed(DAY, list(rows_of(table, "k", 21 * DAY, DAY)))
     after.to_bytes()
 

@@ -72,3 +72,15 @@ def mixture_block(
     none = np.array([] if first.none is None else [one.none for one in mixtures], np.float64)
     named = {"names": first.names, "groups": first.groups, "topic_ids": tuple(topic_ids)}
     return replace(block, none=none, **named)
+
+
+def count_in(table, start, group, shares, *, tokens, words_known, named=None) -> None:
+    """Count a document in a table of trends."""
+    table.add(
+        [start],
+        np.array([shares], np.float64),
+        tokens=np.array([tokens]),
+        words_known=np.array([words_known]),
+        groups=[group],
+        named=[] if named is None else [named],
+    )

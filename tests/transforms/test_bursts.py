@@ -6,6 +6,7 @@ from collections import Counter
 import apache_beam as beam
 import numpy as np
 import pytest
+from blocks import count_in
 from collecting import run
 from reported import published
 
@@ -38,7 +39,7 @@ def rows_with_a_burst(key):
                 mixture = np.full(5, 0.05)
                 mixture[topic] = 0.8
                 named = (day * DAY + number, f"{key}-{day}-{topic}-{number}")
-                table.add(day * DAY, "", mixture, tokens=9, words_known=9, named=named)
+                count_in(table, day * DAY, "", mixture, tokens=9, words_known=9, named=named)
         end = (day + 1) * DAY
         found += [(end / 1e6, row) for row in rows_of(table, key, end, DAY)]
     return found

@@ -9,7 +9,7 @@ from functools import cache
 import apache_beam as beam
 import numpy as np
 import pytest
-from blocks import mixture_block
+from blocks import count_in, mixture_block
 from collecting import run
 
 from beam_topics.model.inference.mixtures import TopicMixture
@@ -224,7 +224,7 @@ def test_the_time_of_an_element_says_nothing():
 
 def test_what_comes_after_its_window_is_a_part_of_another_name():
     late = Trends(2)
-    late.add(DAY, "", [0.25, 0.75], tokens=5, words_known=4)
+    count_in(late, DAY, "", [0.25, 0.75], tokens=5, words_known=4)
     rows = [json.loads(row) for row in rows_of(late, "k", 4 * DAY, DAY)]
     assert [row["tokens"] for row in rows] == [1, 3, 0] and {row["key"] for row in rows} == {"k"}
     for row in rows:
@@ -254,7 +254,7 @@ def written_with_bursts(seed, scatter, planted):
             prior = np.full(TOPICS, 0.05)
             prior[topic] += 6
             mixture = generator.dirichlet(prior)
-            found.add(window * DAY, "", mixture, tokens=50, words_known=50)
+            count_in(found, window * DAY, "", mixture, tokens=50, words_known=50)
     lines = b"\n".join(rows_of(found, "", WINDOWS * DAY, DAY))
     return whole_rows(rows_of_file(io.BytesIO(lines), "trends-1.jsonl"))
 

@@ -5,6 +5,7 @@ import json
 
 import numpy as np
 import pytest
+from blocks import count_in
 
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.reporting import alarms, course
@@ -32,7 +33,9 @@ def rows_in(window, windows, planted, seed=1, born=0):
                 mixture[topic] = 1 - 0.02 * (len(ids) - 1)
                 start = at * window
                 named = (start + number, f"{at}-{topic}-{number}")
-                table.add(start, "ab"[number % 2], mixture, tokens=9, words_known=9, named=named)
+                count_in(
+                    table, start, "ab"[number % 2], mixture, tokens=9, words_known=9, named=named
+                )
         found.append(list(rows_of(table, "k", (at + 1) * window, window)))
     return found
 

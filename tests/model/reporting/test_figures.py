@@ -242,21 +242,19 @@ def test_a_planted_burst_is_told_with_its_period_topic_and_documents():
 
 def test_the_page_has_the_bursts_that_trends_has(made):
     sources, _, _, figures = made
-    starts = sorted(sources.labelled.periods.sums)
-    columns = sources.labelled.periods.columns(starts)
+    cells = sorted(sources.labelled.periods.cells.items())
+    starts = [start for (start, _), _ in cells]
     rows = [
         {
             "key": "",
             "group": "",
             "topic": topic,
             "window_start": start,
-            "documents": documents,
+            "documents": cell.documents,
             "mean_share": share,
         }
-        for start, documents, shares in zip(
-            starts, columns["documents"], columns["shares"], strict=True
-        )
-        for topic, share in enumerate(shares)
+        for (start, _), cell in cells
+        for topic, share in enumerate(cell.mean_shares())
     ]
     expected = [
         [starts.index(one.start), one.topic, one.documents, one.expected] for one in bursts_of(rows)

@@ -11,8 +11,7 @@ from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.inference.mixtures import Groups, TopicMixture
 from beam_topics.model.reporting.encoding import mixtures_to_avro, mixtures_to_json_lines
 from beam_topics.model.reporting.mixture_rows import blocks, raw_rows, rows_of_file
-from beam_topics.model.reporting.mixtures import Limits, PeriodShares, read_mixtures, shown
-from beam_topics.model.reporting.trends import Trends
+from beam_topics.model.reporting.mixtures import Limits, read_mixtures, shown
 from beam_topics.model.times import parse_time, to_iso
 
 PERIOD = 30 * DAY
@@ -44,13 +43,8 @@ def read(rows, versions=None, typical=3, sample=5):
 
 
 def cells_of(periods):
-    """Starts of periods, and what each has, by name."""
-    starts = sorted(periods.sums)
-    columns = periods.columns(starts)
-    return {
-        start: {name: values[n] for name, values in columns.items()}
-        for n, start in enumerate(starts)
-    }
+    """The cells of periods by their starts."""
+    return {start: cell for (start, _), cell in periods.cells.items()}
 
 
 def test_periods_are_sums_over_the_mixtures(rows):
@@ -58,32 +52,13 @@ def test_periods_are_sums_over_the_mixtures(rows):
     cells = cells_of(found.periods)
     for start, cell in cells.items():
         mine = [row for row in rows if parse_time(row["timestamp"]) // PERIOD * PERIOD == start]
-        assert cell["documents"] == len(mine)
-        assert cell["tokens"] == sum(row["tokens"] for row in mine)
-        assert cell["known"] == sum(row["words_known"] for row in mine)
+        assert cell.documents == len(mine)
+        assert cell.tokens == sum(row["tokens"] for row in mine)
+        assert cell.words_known == sum(row["words_known"] for row in mine)
         means = np.mean([shares_of(row) for row in mine], axis=0)
-        assert cell["shares"] == pytest.approx(means, abs=1e-9)
-    assert found.documents == len(rows) == sum(cell["documents"] for cell in cells.values())
+        assert cell.mean_shares() == pytest.approx(means, abs=1e-9)
+    assert found.documents == len(rows) == sum(cell.documents for cell in cells.values())
     assert found.versions == Counter(row["model_version"] for row in rows)
-
-
-def test_sums_of_periods_are_those_of_trends(rows):
-    """Many blocks, in another order, with counts of tokens beyond 2**53 together."""
-    generator, most = np.random.default_rng(5), 2**40 - 1
-    starts, shares = generator.integers(0, 3, 400).tolist(), generator.dirichlet([0.3] * 5, 400)
-    known = generator.choice([0, 1, 30, most], 400)
-    table, periods = Trends(5), PeriodShares(5)
-    for start, row, words in zip(starts, shares, known.tolist(), strict=True):
-        table.add(start, "", row, tokens=most, words_known=words)
-    for some in np.array_split(generator.permutation(400), 7):
-        tokens = np.full(len(some), most)
-        periods.add([starts[n] for n in some], shares[some], tokens, known[some])
-    for start, cell in cells_of(periods).items():
-        wanted = table.cells[start, ""]
-        assert cell["documents"] == wanted.documents and cell["none"] == wanted.none
-        assert cell["tokens"] == wanted.tokens and cell["known"] == wanted.words_known
-        assert cell["shares"] == wanted.mean_shares()
-    assert periods.columns([9])["shares"] == [None]
 
 
 def died(row, topic, really):
@@ -105,7 +80,7 @@ def test_documents_without_a_known_word_have_no_topic_and_are_not_typical(rows):
     assert (found.documents, found.judged) == (3, 0)
     assert found.typical == [[]] * 5
     (cell,) = cells_of(found.periods).values()
-    assert cell["none"] == 3 and cell["shares"] == [0.0] * 5
+    assert cell.none == 3 and cell.mean_shares() == [0.0] * 5
 
 
 def test_shares_of_topics_that_died_are_not_counted(rows):
@@ -119,7 +94,7 @@ def test_shares_of_topics_that_died_are_not_counted(rows):
             if row["model_version"] == first
             and parse_time(row["timestamp"]) // PERIOD * PERIOD == start
         )
-        means, had, documents = cell["shares"], before[start]["shares"], cell["documents"]
+        means, had, documents = cell.mean_shares(), before[start].mean_shares(), cell.documents
         assert means[1] * documents == pytest.approx(had[1] * documents - lost)
         assert [means[z] for z in (0, 2, 3, 4)] == [had[z] for z in (0, 2, 3, 4)]
     assert cells_of(found.periods) != before
@@ -269,7 +244,7 @@ def test_mixtures_of_one_version_take_the_place_of_others(rows):
         assert shares == sorted(shares, reverse=True)
     sampled = {m.digest for m in read(rows, sample=30).sample}
     counted = [m for m in new if m.digest in sampled and m.version == newest]
-    assert sum(cell["documents"] for cell in cells_of(found.again).values()) == len(counted)
+    assert sum(cell.documents for cell in cells_of(found.again).values()) == len(counted)
 
 
 def test_without_another_mixture_documents_stay(rows):

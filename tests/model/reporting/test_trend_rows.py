@@ -4,6 +4,7 @@ import io
 import json
 
 import pytest
+from blocks import count_in
 
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.reporting.encoding import json_lines
@@ -19,7 +20,7 @@ def rows(shares, part=DAY, run=0):
     table = Trends(2)
     for number, share in enumerate(shares):
         named = number, f"d{share}"
-        table.add(0, "g", [share, 1 - share], tokens=4, words_known=4, named=named)
+        count_in(table, 0, "g", [share, 1 - share], tokens=4, words_known=4, named=named)
     return list(rows_of(table, "k", part, DAY, run))
 
 

@@ -3,7 +3,9 @@
 from fractions import Fraction
 from unittest.mock import patch
 
+import numpy as np
 import pytest
+from blocks import count_in
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,9 +28,31 @@ DOCUMENTS = st.lists(
 
 def table_of(documents):
     found = Trends(3)
-    for start, group, proportions, known in documents:
-        found.add(start, group, proportions, tokens=known + 1, words_known=known)
+    known = np.array([words for _, _, _, words in documents], np.int64)
+    found.add(
+        [start for start, _, _, _ in documents],
+        np.reshape([shares for _, _, shares, _ in documents], (-1, 3)),
+        tokens=known + 1,
+        words_known=known,
+        groups=[group for _, group, _, _ in documents],
+        named=[(start, group) for start, group, _, _ in documents],
+    )
     return found
+
+
+@given(DOCUMENTS, st.sampled_from([1, 2**20]))
+def test_a_block_counts_as_its_documents_do_one_by_one(documents, times):
+    """Also where a sum is beyond 2**63."""
+    documents = [(*place, shares, known * times) for *place, shares, known in documents]
+    one_by_one = Trends(3)
+    for start, group, shares, known in documents:
+        named = start, group
+        count_in(one_by_one, start, group, shares, tokens=known + 1, words_known=known, named=named)
+    whole = table_of(documents)
+    assert whole == one_by_one
+    windows = dict(whole.windows())
+    assert list(windows) == sorted({start for start, *_ in documents})
+    assert {p: c for one in windows.values() for p, c in one.cells.items()} == whole.cells
 
 
 @given(DOCUMENTS, st.randoms(use_true_random=False), st.integers(1, 4))
@@ -51,7 +75,7 @@ def test_the_groups_that_are_kept_do_not_depend_on_the_parts(documents, random, 
         found = Trends(1)
         for start, group in some:
             number = ord(group[-1:] or "z")
-            found.add(start, group, [0.5], tokens=number, words_known=1, named=(start, group))
+            count_in(found, start, group, [0.5], tokens=number, words_known=1, named=(start, group))
         return found
 
     with patch.object(trends, "MOST_GROUPS", 3):
@@ -72,7 +96,7 @@ def test_the_groups_that_are_kept_do_not_depend_on_the_parts(documents, random, 
 def test_more_groups_than_the_bound_are_refused(monkeypatch):
     table = Trends(1)
     for group in "abc":
-        table.add(0, group, [0.5], tokens=1, words_known=1)
+        count_in(table, 0, group, [0.5], tokens=1, words_known=1)
     monkeypatch.setattr(trends, "MOST_GROUPS", 2)
     with pytest.raises(DamagedDataError, match="groups of a window of trends: found more, allowed"):
         Trends.from_bytes(table.to_bytes())
@@ -98,9 +122,9 @@ def test_floating_point_sums_would_depend_on_the_order():
     assert sum(values) != sum(values[::-1])
     one, other = Trends(1), Trends(1)
     for value in values:
-        one.add(0, "", [value], tokens=1, words_known=1)
+        count_in(one, 0, "", [value], tokens=1, words_known=1)
     for value in values[::-1]:
-        other.add(0, "", [value], tokens=1, words_known=1)
+        count_in(other, 0, "", [value], tokens=1, words_known=1)
     assert one == other
 
 
@@ -113,8 +137,8 @@ def test_a_table_is_read_as_it_was_written(documents):
 
 def test_tables_of_other_topics_are_added_up_apart():
     one, two = Trends(1), Trends(2)
-    one.add(0, "", [1.0], tokens=1, words_known=1)
-    two.add(0, "", [0.5, 0.5], tokens=1, words_known=1)
+    count_in(one, 0, "", [1.0], tokens=1, words_known=1)
+    count_in(two, 0, "", [0.5, 0.5], tokens=1, words_known=1)
     found = added_up([two.to_bytes(), one.to_bytes(), two.to_bytes()])
     assert [table.topics for table in found] == [1, 2]
     assert [table.cells[0, ""].documents for table in found] == [1, 2]
@@ -123,8 +147,8 @@ def test_tables_of_other_topics_are_added_up_apart():
 def test_tables_of_other_ids_have_a_column_for_each():
     """In place 1 another topic was born; rows are by id, whatever the order of parts."""
     one, two = Trends(3), Trends(3, ids=(0, 4, 2))
-    one.add(0, "", [0.25, 0.5, 0.25], tokens=4, words_known=4)
-    two.add(0, "", [0.5, 0.25, 0.25], tokens=8, words_known=8)
+    count_in(one, 0, "", [0.25, 0.5, 0.25], tokens=4, words_known=4)
+    count_in(two, 0, "", [0.5, 0.25, 0.25], tokens=8, words_known=8)
     parts = [one.to_bytes(), two.to_bytes()]
     (alone,) = added_up(parts[1:])
     assert alone.ids == (0, 4, 2)
@@ -139,9 +163,9 @@ def test_tables_of_other_ids_have_a_column_for_each():
 
 def test_documents_without_a_known_word_have_a_record_of_their_own():
     table = Trends(2)
-    table.add(0, "", [0.25, 0.75], tokens=4, words_known=4, named=(0, "a"))
+    count_in(table, 0, "", [0.25, 0.75], tokens=4, words_known=4, named=(0, "a"))
     for name in "bcd":
-        table.add(0, "", [0.0, 0.0], tokens=2, words_known=0, named=(0, name))
+        count_in(table, 0, "", [0.0, 0.0], tokens=2, words_known=0, named=(0, name))
     *topics, none = Trends.from_bytes(table.to_bytes()).records()
     assert (none["topic"], none["mean_share"], none["documents"]) == (None, 0.75, 4)
     assert (none["tokens"], none["typical"]) == (0.0, [])
@@ -219,7 +243,7 @@ def test_typical_documents_are_the_best_of_all_once_each_whatever_the_parts(foun
     for part in range(count):
         table = Trends(1)
         for quarters, time, id in shuffled[part::count]:
-            table.add(0, "", [quarters / 4], tokens=1, words_known=1, named=(time, id))
+            count_in(table, 0, "", [quarters / 4], tokens=1, words_known=1, named=(time, id))
         merged.merge(Trends.from_bytes(table.to_bytes()))
     best = sorted(set(found), key=lambda one: (-one[0], one[1], one[2]))[:3]
     shown = [row["typical"] for row in merged.records()] or [[]]
