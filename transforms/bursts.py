@@ -3,10 +3,10 @@
     rows: bytes (JSON) of :mod:`beam_topics.transforms.trends`, and of
         :mod:`beam_topics.transforms.stories` -> events: bytes (JSON)
 
-A rule (:mod:`beam_topics.model.reporting.rules`) has a state for each of its groups and words. Rows
-wait there for an event-time timer of their window, so windows are judged in their order
-(:mod:`beam_topics.model.reporting.alarms`). An event has the words and names of the topic
-in the version that labels the documents of the window, the newest one before its end, and the
+A rule (:class:`beam_topics.model.reporting.alarms.Rule`) has a state for each of its groups and
+words. Rows wait there for an event-time timer of their window, so windows are judged in their order
+(:mod:`beam_topics.model.reporting.alarms`). An event has the words and names of the topic in the
+version that labels the documents of the window, the newest one before its end, and the
 stories to which most documents of the topic came.
 """
 
@@ -34,8 +34,7 @@ from beam_topics.model.publishing.catalogue import CatalogueStore
 from beam_topics.model.publishing.events import FIRST_WORDS, Event
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.publishing.version_events import record_of
-from beam_topics.model.reporting.alarms import Watched
-from beam_topics.model.reporting.rules import Rule
+from beam_topics.model.reporting.alarms import Rule, Watched
 from beam_topics.model.reporting.shown import Shown
 from beam_topics.model.stored import wire
 from beam_topics.model.times import MICROSECONDS_PER_SECOND, parse_time, to_iso

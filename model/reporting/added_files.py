@@ -1,35 +1,45 @@
-"""Files that are added to a folder while it is watched, each of which is read once."""
+"""Files that are added to a folder while it is watched, each of which is read once.
+
+:class:`RefusedCounts` counts dead letters, and :class:`LabelledWindows` says up to which event time
+documents are labelled, by the rows of trends.
+"""
 
 from __future__ import annotations
 
+import io
 import re
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections import Counter
+from typing import ClassVar
 
+from beam_topics.model.documents.sequencing import REPEATED_ID
 from beam_topics.model.errors import BeamTopicsError
 from beam_topics.model.publishing.local_files import blobs_at
+from beam_topics.model.reading.parsing import REASONS
+from beam_topics.model.reporting.refused import refused
+from beam_topics.model.reporting.trends import rows_of_file
 
 # What is read of a file and in one reading, in bytes; a file of ours is little more than 32 MB.
 _FILE_BYTES, _READING_BYTES = 2**26, 2**28
+# Reasons of dead letters and keys of trends that are told apart.
+_MOST_REASONS, _MOST_KEYS = 50, 100
+_REASON = re.compile("[a-z_]{1,40}")
 
 
-class AddedFiles:
+class AddedFiles(ABC):
     """The files of a folder.
 
-    Args:
-        folder: The folder.
-        option: The option that names it.
-        names: The form of their names.
-        take: Takes the name and the bytes of a file.
-
     Attributes:
+        OPTION: The option that names the folder.
+        NAMES: The form of the names of the files.
         waiting: The number of files that the next readings take.
     """
 
-    def __init__(
-        self, folder: str, option: str, names: re.Pattern[str], take: Callable[[str, bytes], None]
-    ) -> None:
-        self._blobs, self._option = blobs_at(folder, option), option
-        self._names, self._take = names, take
+    OPTION: ClassVar[str]
+    NAMES: ClassVar[re.Pattern[str]]
+
+    def __init__(self, folder: str) -> None:
+        self._blobs = blobs_at(folder, self.OPTION)
         self._taken: set[str] = set()
         self.waiting = 0
 
@@ -42,7 +52,7 @@ class AddedFiles:
         Raises:
             OptionError: The folder cannot be read.
         """
-        names, size, wrong = set(filter(self._names.fullmatch, self._blobs.list(""))), 0, []
+        names, size, wrong = set(filter(self.NAMES.fullmatch, self._blobs.list(""))), 0, []
         self._taken &= names
         for name in sorted(names - self._taken):
             if size >= _READING_BYTES:
@@ -53,6 +63,54 @@ class AddedFiles:
                 size += len(data)
                 self._take(name, data)
             except (BeamTopicsError, OSError, UnicodeError) as error:
-                wrong.append(f"{self._option.strip('-').replace('_', ' ')}: {error}")
+                wrong.append(f"{self.OPTION.strip('-').replace('_', ' ')}: {error}")
         self.waiting = len(names - self._taken)
         return wrong
+
+    @abstractmethod
+    def _take(self, name: str, data: bytes) -> None:
+        """Take the name and the bytes of a file."""
+
+
+class RefusedCounts(AddedFiles):
+    """The dead letters of a folder by reason.
+
+    Attributes:
+        by_reason: How many there are; a file that is removed later stays counted.
+    """
+
+    OPTION, NAMES = "--dead_letters", re.compile(r"dead-letters-.*\.jsonl")
+
+    def __init__(self, folder: str) -> None:
+        super().__init__(folder)
+        self.by_reason = Counter(dict.fromkeys((*REASONS, REPEATED_ID), 0))
+
+    def _take(self, name: str, data: bytes) -> None:
+        for one in refused((name, line) for line in io.BytesIO(data)):
+            self.by_reason[self._label(one.reason)] += one.count
+
+    def _label(self, reason: str) -> str:
+        """Return a reason, or ``other`` for those beyond a number and of another form."""
+        full = reason not in self.by_reason and len(self.by_reason) >= _MOST_REASONS
+        return "other" if full or not _REASON.fullmatch(reason) else reason
+
+
+class LabelledWindows(AddedFiles):
+    """The newest window of each key in a folder of trends.
+
+    Attributes:
+        windows: The end and the start of the newest window by key, in microseconds; of the first
+            100 keys.
+    """
+
+    OPTION, NAMES = "--trends", re.compile(r"trends-.*\.jsonl")
+
+    def __init__(self, folder: str) -> None:
+        super().__init__(folder)
+        self.windows: dict[str, tuple[int, int]] = {}
+
+    def _take(self, name: str, data: bytes) -> None:
+        for row in rows_of_file(io.BytesIO(data), name):
+            key, window = row["key"], (row["window_end"], row["window_start"])
+            if key in self.windows or len(self.windows) < _MOST_KEYS:
+                self.windows[key] = max(window, self.windows.get(key, window))

@@ -2,7 +2,7 @@
 
 The documents of all groups that are given count together. A topic is told once, in the first of
 windows in a row in which it has a burst; a rule may ask for a longer time without one
-(:mod:`beam_topics.model.reporting.rules`). What comes after its window was closed does not count.
+(:class:`Rule`). What comes after its window was closed does not count.
 The bursts are those that :func:`beam_topics.model.reporting.course.bursts_of` finds in all windows
 at once.
 """
@@ -10,7 +10,7 @@ at once.
 from __future__ import annotations
 
 import io
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,20 +19,67 @@ import numpy as np
 from beam_topics.model.arrays import FloatArray
 from beam_topics.model.publishing.events import BURST, DOCUMENT_IDS, Event
 from beam_topics.model.reporting.course import (
+    DAY,
+    FALSE_SHARE,
+    LEVEL,
     MOST_KINDS,
     adjusted,
     discovered,
     judged_after,
     kinds_of,
 )
-from beam_topics.model.reporting.rules import Rule
 from beam_topics.model.reporting.trends import rows_of_file, whole_rows
 from beam_topics.model.stored import checks, wire
 
 # The series of documents without a topic, and a time before all windows.
 _NONE, _BEFORE = -1, -(2**62)
-_ALL = Rule()
 _Rows = dict[tuple[int, int], list[Mapping[str, Any]]]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule: what is watched, how many false alarms there may be, and where alarms go.
+
+    It watches topics, or words: the documents of a window that hold a word are judged as those of a
+    topic are. Each of its groups of documents, and each of its words, is judged by itself.
+
+    >>> list(Rule("refunds", groups=("north", "south"), words=("refund",)).watches())
+    [('north', 'refund'), ('south', 'refund')]
+
+    Attributes:
+        name: Its name; "" for the rule of a run without a file of rules.
+        topics: Ids of topics, and names of the catalogue; none for all topics.
+        groups: Groups of documents; none for all documents together.
+        words: Words, as documents have them; none for topics.
+        false_discoveries: The rate of false discoveries among the topics of a window, 0 to 1.
+        false_alarms: The false alarms in a hundred days of a topic or word; None for
+            :data:`beam_topics.model.reporting.course.LEVEL` a window.
+        again_after: The microseconds without a burst after which a topic or word is told again; 0
+            for one window.
+        to: ``kafka:TOPIC`` or the address of a webhook; "" for where events go.
+    """
+
+    name: str = ""
+    topics: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    false_discoveries: float = FALSE_SHARE
+    false_alarms: float | None = None
+    again_after: int = 0
+    to: str = ""
+
+    def level(self, window: int) -> float:
+        """Return the largest probability of a burst in a window of so many microseconds."""
+        return LEVEL if self.false_alarms is None else self.false_alarms / 100 * window / DAY
+
+    def watches(self) -> Iterator[tuple[str | None, str | None]]:
+        """Yield a group, or None for all, and a word, or None for topics, of all that is judged."""
+        for group in self.groups or (None,):
+            for word in self.words or (None,):
+                yield group, word
+
+
+_ALL = Rule()
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Documents of a report: their mixtures, read again, and their texts.
+"""What mixtures say, read again: sums by period, typical documents of topics, and a sample.
 
 :func:`read_mixtures` gives the trends of mixtures, typical documents of each topic, and a sample of
 all documents. Rows may be repeated, because outputs are at least once, and a document may have been
@@ -15,14 +15,13 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from beam_topics.model.arrays import FloatArray, LongArray
-from beam_topics.model.documents.document import DeadLetter, Document
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.inference.mixtures import Groups
 from beam_topics.model.reporting.mixture_rows import (
@@ -31,19 +30,14 @@ from beam_topics.model.reporting.mixture_rows import (
     RowName,
     Rows,
     blocks,
-    document_digest,
     parsed,
 )
 from beam_topics.model.reporting.trends import Trends, best_of
 
 # Topics for which a report has room with the usual limits.
 _TOPICS = 50
-_TITLE = 120
 # A document with fewer known words is typical of a topic only where there are not enough others.
 TYPICAL_WORDS = 20
-# Smaller shares are not listed. What is left of 1 is shown as the rest.
-LEAST_SHARE = 0.01
-_MILLISECOND = 1000
 
 
 @dataclass(frozen=True)
@@ -305,92 +299,9 @@ def _by_time(mixture: Mixture) -> tuple[int, str, bytes]:
     return mixture.timestamp, mixture.id, mixture.digest
 
 
-@dataclass(frozen=True)
-class Text:
-    """The text of a document.
-
-    Attributes:
-        title: Its first line, or how it begins.
-        text: The beginning of its text.
-        label, group: Its label, and the group of trends that it names; "" without one.
-    """
-
-    title: str
-    text: str
-    label: str
-    group: str
-
-
-def texts_of(
-    items: Iterable[Document | DeadLetter], wanted: Collection[bytes], limits: Limits
-) -> dict[bytes, Text]:
-    """Return the texts of the documents with the wanted digests; dead letters are passed over."""
-    found: dict[bytes, Text] = {}
-    for item in items:
-        if isinstance(item, Document):
-            digest = document_digest(item.key, item.id, item.timestamp)
-            if digest in wanted and digest not in found:
-                found[digest] = Text(
-                    title_of(item.text),
-                    shortened(item.text.strip(), limits.text),
-                    shortened(item.label or "", limits.name),
-                    shortened(item.group or "", limits.name),
-                )
-    return found
-
-
-def title_of(text: str) -> str:
-    r"""Return the first line of a text; where it is long, the words that it begins with.
-
-    >>> title_of("A title  here\nand more")
-    'A title here'
-    >>> title_of("word " * 50)[-6:]
-    'word …'
-    """
-    line = " ".join((text.strip().splitlines() or [""])[0].split())
-    if len(line) <= _TITLE:
-        return line
-    return f"{line[:_TITLE].rpartition(' ')[0] or line[:_TITLE]} …"
-
-
 def shown(labelled: Labelled) -> list[Mixture]:
     """Return the documents of a report once each, by time and id."""
     both = [*(mixture for topic in labelled.typical for mixture in topic), *labelled.sample]
     both += labelled.named
     unique = {mixture.digest: mixture for mixture in both}
     return sorted(unique.values(), key=_by_time)
-
-
-def document_columns(
-    labelled: Labelled | None, texts: Mapping[bytes, Text] | None, limits: Limits
-) -> dict[str, Any] | None:
-    """Return the documents as columns, and the places of typical ones and of the sample."""
-    if labelled is None:
-        return None
-    mixtures = shown(labelled)
-    place = {mixture.digest: number for number, mixture in enumerate(mixtures)}
-    found: dict[str, Any] = {
-        "all": labelled.documents,
-        "id": [shortened(m.id, limits.name) for m in mixtures],
-        "time": [m.timestamp // _MILLISECOND for m in mixtures],
-        "version": [m.version for m in mixtures],
-        "tokens": [m.tokens for m in mixtures],
-        "known": [m.words_known for m in mixtures],
-        "none": [m.none for m in mixtures],
-        "mixture": [largest(m) for m in mixtures],
-        "typical": [[place[m.digest] for m in topic] for topic in labelled.typical],
-        "sample": [place[m.digest] for m in labelled.sample],
-    }
-    if texts is not None:
-        none = Text("", "", "", "")
-        own = [texts.get(m.digest, none) for m in mixtures]
-        names = [one.name for one in fields(Text)]
-        found |= {name: [getattr(text, name) for text in own] for name in names}
-    return found
-
-
-def largest(mixture: Mixture) -> list[list[float]]:
-    """Return the topics of a document with at least 1 %, each with its share, largest first."""
-    order = np.argsort(-mixture.proportions, kind="stable").tolist()
-    shares = mixture.proportions.tolist()
-    return [[z, shares[z]] for z in order if shares[z] >= LEAST_SHARE]

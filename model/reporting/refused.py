@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-import io
-import re
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from beam_topics.model.documents.document import DeadLetter
-from beam_topics.model.documents.sequencing import REPEATED_ID
 from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.reading.parsing import REASONS
-from beam_topics.model.reporting.added_files import AddedFiles
 from beam_topics.model.stored import checks
-
-_FILE, _REASON = re.compile(r"dead-letters-.*\.jsonl"), re.compile("[a-z_]{1,40}")
-_MOST_REASONS = 50
 
 
 @dataclass
@@ -51,36 +42,6 @@ def refused(letters: Iterable[tuple[str, bytes]]) -> list[Refused]:
         one.count += letter.count
         one.source, one.detail = min((one.source, one.detail), (letter.source, letter.detail))
     return sorted(found.values(), key=lambda one: (-one.count, one.reason))
-
-
-class RefusedCounts:
-    """Counts the dead letters of a folder by reason, while files are added to it.
-
-    Attributes:
-        by_reason: How many there are; a file that is removed later stays counted.
-    """
-
-    def __init__(self, folder: str) -> None:
-        self._files = AddedFiles(folder, "--dead_letters", _FILE, self._take)
-        self.by_reason = Counter(dict.fromkeys((*REASONS, REPEATED_ID), 0))
-
-    @property
-    def waiting(self) -> int:
-        """The number of files that the next readings count."""
-        return self._files.waiting
-
-    def read(self) -> list[str]:
-        """Count files that are new; see :meth:`AddedFiles.read`."""
-        return self._files.read()
-
-    def _take(self, name: str, data: bytes) -> None:
-        for one in refused((name, line) for line in io.BytesIO(data)):
-            self.by_reason[self._label(one.reason)] += one.count
-
-    def _label(self, reason: str) -> str:
-        """Return a reason, or ``other`` for those beyond a number and of another form."""
-        full = reason not in self.by_reason and len(self.by_reason) >= _MOST_REASONS
-        return "other" if full or not _REASON.fullmatch(reason) else reason
 
 
 def _letter(place: str, line: bytes) -> DeadLetter:

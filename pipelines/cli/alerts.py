@@ -9,7 +9,7 @@
     outages:
       topics: [7, Outages]
 
-:class:`beam_topics.model.reporting.rules.Rule` has the fields of a rule. The tokeniser of the run
+:class:`beam_topics.model.reporting.alarms.Rule` has the fields of a rule. The tokeniser of the run
 cuts each word, because documents have the words that it returns. A rule states one of
 ``false_alarms`` and ``false_discoveries``, or both; the one that it leaves out does not hold. One
 that states neither has the limits of a run without a file.
@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 from beam_topics.model.errors import OptionError, did_you_mean
 from beam_topics.model.files import read_text
-from beam_topics.model.reporting.rules import Rule
+from beam_topics.model.reporting.alarms import Rule
 from beam_topics.model.reporting.webhook import secret_of
 from beam_topics.pipelines.cli.config import mapping_of
 from beam_topics.pipelines.cli.groups import Options, settings_of

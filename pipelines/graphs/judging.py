@@ -8,8 +8,7 @@ from collections.abc import Sequence
 
 from beam_topics.model.learner_log.options import RunSettings
 from beam_topics.model.publishing.settings import StoreSettings
-from beam_topics.model.reporting.alarms import Watched
-from beam_topics.model.reporting.rules import Rule
+from beam_topics.model.reporting.alarms import Rule, Watched
 from beam_topics.model.reporting.trends import rows_of_file
 from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.options import DAY, TrendSettings, kafka_topic

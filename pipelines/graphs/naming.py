@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from beam_topics.model.publishing.catalogue import Catalogue
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.model.reporting.mixtures import Limits, texts_of
+from beam_topics.model.reporting.documents import Text, largest_topics, with_documents
+from beam_topics.model.reporting.mixtures import Limits
 from beam_topics.model.reporting.names import (
     MOST_DOCUMENTS,
     mean_length,
@@ -15,7 +16,6 @@ from beam_topics.model.reporting.names import (
     names_by,
     names_by_documents,
 )
-from beam_topics.model.reporting.own_documents import dominated
 from beam_topics.model.reporting.relevance import word_statistics
 from beam_topics.model.reporting.shown import Shown
 from beam_topics.model.words.functions import load
@@ -52,11 +52,13 @@ def _by_documents(
     labelled = labelled_of(
         options.mixtures, history, shown, lambda _: 0, typical=_TYPICAL, sample=MOST_DOCUMENTS
     )
+    words = largest_topics(
+        labelled.sample, documents_of(options.documents, settings, history[-1]), shown
+    )
+    names = names_by_documents(shown.snapshot, words)
+    typical = [mixture for topic in labelled.typical for mixture in topic]
     items = documents_of(options.documents, settings, history[-1])
-    sample, snapshot = labelled.sample, shown.snapshot
-    names = names_by_documents(snapshot, dominated(items, sample, history[-1].tokeniser, snapshot))
-    typical = {mixture.digest for topic in labelled.typical for mixture in topic}
-    texts = texts_of(documents_of(options.documents, settings, history[-1]), typical, Limits())
+    texts = {m.digest: Text.of(one, Limits()).text for m, one in with_documents(typical, items)}
     return names, [
-        [texts[m.digest].text for m in topic if m.digest in texts] for topic in labelled.typical
+        [texts[m.digest] for m in topic if m.digest in texts] for topic in labelled.typical
     ]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from beam_topics.model.documents.document import Document
 from beam_topics.model.errors import OptionError
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.snapshot import Snapshot
-from beam_topics.model.reporting.anew import Anew
 from beam_topics.model.reporting.course import calendar_unit, period_start
+from beam_topics.model.reporting.documents import Again, Text, with_documents
 from beam_topics.model.reporting.mixture_rows import Mixture
-from beam_topics.model.reporting.mixtures import Labelled, Limits, Text, shown, texts_of
+from beam_topics.model.reporting.mixtures import Labelled, Limits, shown
 from beam_topics.model.reporting.shown import Shown
 from beam_topics.pipelines.cli.groups import Options
 from beam_topics.pipelines.cli.settings_from_options import read_settings_of
@@ -55,17 +54,14 @@ def documents_on_page(
     )
     if not with_texts:
         return labelled, None
-    ids = {mixture.id for mixture in shown(labelled)}
     read = documents_of(options.documents, read_settings_of(options), view.manifest)
-    items = (one for one in read if isinstance(one, Document) and one.id in ids)
-    again: Mapping[bytes, Mixture] = {}
+    found, again = with_documents(shown(labelled), read), dict[bytes, Mixture]()
     try:
-        anew = Anew(labelled, view, snapshot)
-        items, again = anew.passing(items), anew.found
+        labeller = Again(view, snapshot)
+        found, again = labeller.passing(found), labeller.found
     except OptionError:
         # A function or a package cuts the words of the model, and is not at hand.
         pass
-    texts = texts_of(items, {mixture.digest for mixture in shown(labelled)}, limits)
-    version = view.manifest.version
-    labelled.take(again, version, limits, period)
+    texts = {mixture.digest: Text.of(document, limits) for mixture, document in found}
+    labelled.take(again, view.manifest.version, limits, period)
     return labelled, texts

@@ -10,8 +10,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from beam_topics.model.publishing.blobs import Stamp
 from beam_topics.model.publishing.manifest import Manifest, topics_in_use
 from beam_topics.model.publishing.watch import PARTS, Seen, StoreWatch
-from beam_topics.model.reporting.labelled import LabelledWindows
-from beam_topics.model.reporting.refused import RefusedCounts
+from beam_topics.model.reporting.added_files import LabelledWindows, RefusedCounts
 from beam_topics.model.times import MICROSECONDS_PER_SECOND, duration_text, to_iso
 
 Stamps = Collection[Stamp]

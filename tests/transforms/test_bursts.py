@@ -14,8 +14,7 @@ from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.publishing.catalogue import Catalogue, CatalogueStore
 from beam_topics.model.publishing.events import BURST, Event
 from beam_topics.model.publishing.version_events import text_of
-from beam_topics.model.reporting.alarms import Watched
-from beam_topics.model.reporting.rules import Rule
+from beam_topics.model.reporting.alarms import Rule, Watched
 from beam_topics.model.reporting.shown import Shown
 from beam_topics.model.reporting.trends import Trends
 from beam_topics.model.times import to_iso

@@ -9,9 +9,8 @@ from blocks import count_in
 
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.reporting import alarms, course
-from beam_topics.model.reporting.alarms import Watched
+from beam_topics.model.reporting.alarms import Rule, Watched
 from beam_topics.model.reporting.course import adjusted, bursts_of, discovered
-from beam_topics.model.reporting.rules import Rule
 from beam_topics.model.reporting.trends import Trends, rows_of_file, whole_rows
 from beam_topics.model.times import parse_time, to_iso
 from beam_topics.transforms.trends import rows_of

@@ -6,8 +6,8 @@ import pytest
 from given import given_by
 
 from beam_topics.model.errors import OptionError
+from beam_topics.model.reporting.alarms import Rule
 from beam_topics.model.reporting.course import DAY, FALSE_SHARE, LEVEL
-from beam_topics.model.reporting.rules import Rule
 from beam_topics.pipelines.cli import alerts
 from beam_topics.pipelines.cli.alerts import rules_of
 

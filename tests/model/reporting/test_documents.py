@@ -1,6 +1,9 @@
+import numpy as np
+
 from beam_topics.model.documents.document import DeadLetter, Document
-from beam_topics.model.reporting.mixture_rows import document_digest
-from beam_topics.model.reporting.mixtures import Limits, shortened, texts_of, title_of
+from beam_topics.model.reporting.documents import Text, title_of, with_documents
+from beam_topics.model.reporting.mixture_rows import Mixture, document_digest
+from beam_topics.model.reporting.mixtures import Limits, shortened
 
 
 def test_the_wanted_texts_are_found_and_cut():
@@ -9,12 +12,13 @@ def test_the_wanted_texts_are_found_and_cut():
         DeadLetter("s", "r", "d", ""),
         Document(id="b", timestamp=1, text="not wanted"),
         Document(id="a", timestamp=2, text="another time"),
+        Document(id="a", timestamp=1, text="again"),
     ]
-    wanted = document_digest("", "a", 1)
-    found = texts_of(items, {wanted}, Limits(text=50))
-    assert list(found) == [wanted]
-    assert found[wanted].title == "Title" and found[wanted].label == "l"
-    assert found[wanted].text.endswith("… (5,006 characters)") and len(found[wanted].text) < 80
+    mixture = Mixture("a", 1, "v", np.ones(1), 1, 1, document_digest("", "a", 1))
+    ((wanted, document),) = with_documents([mixture], items)
+    found = Text.of(document, Limits(text=50))
+    assert wanted is mixture and found.title == "Title" and found.label == "l"
+    assert found.text.endswith("… (5,006 characters)") and len(found.text) < 80
 
 
 def test_a_title_is_the_first_line_or_how_a_text_begins():
