@@ -38,9 +38,8 @@ from beam_topics.model.reporting.course import (
     period_of,
     periods,
 )
-from beam_topics.model.reporting.documents import Text, document_columns
 from beam_topics.model.reporting.marks import DIGITS
-from beam_topics.model.reporting.mixtures import Labelled, Limits, shortened
+from beam_topics.model.reporting.mixtures import Labelled, Limits, Text, document_columns, shortened
 from beam_topics.model.reporting.now import Told
 from beam_topics.model.reporting.refused import Refused
 from beam_topics.model.reporting.relevance import WordStatistics, topic_shares, word_statistics

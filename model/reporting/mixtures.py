@@ -1,4 +1,4 @@
-"""What mixtures say, read again: sums by period, typical documents of topics, and a sample.
+"""Documents of a report: their mixtures, read again, and what is shown of their texts.
 
 :func:`read_mixtures` gives the trends of mixtures, typical documents of each topic, and a sample of
 all documents. Rows may be repeated, because outputs are at least once, and a document may have been
@@ -15,13 +15,14 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from beam_topics.model.arrays import FloatArray, LongArray
+from beam_topics.model.documents.document import Document
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.inference.mixtures import Groups
 from beam_topics.model.reporting.mixture_rows import (
@@ -34,6 +35,10 @@ from beam_topics.model.reporting.mixture_rows import (
 )
 from beam_topics.model.reporting.trends import Trends, best_of
 
+_TITLE = 120
+# Smaller shares are not listed. What is left of 1 is shown as the rest.
+LEAST_SHARE = 0.01
+_MILLISECOND = 1000
 # Topics for which a report has room with the usual limits.
 _TOPICS = 50
 # A document with fewer known words is typical of a topic only where there are not enough others.
@@ -305,3 +310,78 @@ def shown(labelled: Labelled) -> list[Mixture]:
     both += labelled.named
     unique = {mixture.digest: mixture for mixture in both}
     return sorted(unique.values(), key=_by_time)
+
+
+@dataclass(frozen=True)
+class Text:
+    """The text of a document.
+
+    Attributes:
+        title: Its first line, or how it begins.
+        text: The beginning of its text.
+        label, group: Its label, and the group of trends that it names; "" without one.
+    """
+
+    title: str
+    text: str
+    label: str
+    group: str
+
+    @classmethod
+    def of(cls, document: Document, limits: Limits) -> Text:
+        """Return what a report shows of a document."""
+        return cls(
+            title_of(document.text),
+            shortened(document.text.strip(), limits.text),
+            shortened(document.label or "", limits.name),
+            shortened(document.group or "", limits.name),
+        )
+
+
+def title_of(text: str) -> str:
+    r"""Return the first line of a text; where it is long, the words that it begins with.
+
+    >>> title_of("A title  here\nand more")
+    'A title here'
+    >>> title_of("word " * 50)[-6:]
+    'word …'
+    """
+    line = " ".join((text.strip().splitlines() or [""])[0].split())
+    if len(line) <= _TITLE:
+        return line
+    return f"{line[:_TITLE].rpartition(' ')[0] or line[:_TITLE]} …"
+
+
+def document_columns(
+    labelled: Labelled | None, texts: Mapping[bytes, Text] | None, limits: Limits
+) -> dict[str, Any] | None:
+    """Return the documents as columns, and the places of typical ones and of the sample."""
+    if labelled is None:
+        return None
+    mixtures = shown(labelled)
+    place = {mixture.digest: number for number, mixture in enumerate(mixtures)}
+    found: dict[str, Any] = {
+        "all": labelled.documents,
+        "id": [shortened(m.id, limits.name) for m in mixtures],
+        "time": [m.timestamp // _MILLISECOND for m in mixtures],
+        "version": [m.version for m in mixtures],
+        "tokens": [m.tokens for m in mixtures],
+        "known": [m.words_known for m in mixtures],
+        "none": [m.none for m in mixtures],
+        "mixture": [largest(m) for m in mixtures],
+        "typical": [[place[m.digest] for m in topic] for topic in labelled.typical],
+        "sample": [place[m.digest] for m in labelled.sample],
+    }
+    if texts is not None:
+        none = Text("", "", "", "")
+        own = [texts.get(m.digest, none) for m in mixtures]
+        names = [one.name for one in fields(Text)]
+        found |= {name: [getattr(text, name) for text in own] for name in names}
+    return found
+
+
+def largest(mixture: Mixture) -> list[list[float]]:
+    """Return the topics of a document with at least 1 %, each with its share, largest first."""
+    order = np.argsort(-mixture.proportions, kind="stable").tolist()
+    shares = mixture.proportions.tolist()
+    return [[z, shares[z]] for z in order if shares[z] >= LEAST_SHARE]

@@ -34,7 +34,7 @@ import json
 from bisect import insort
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from itertools import groupby, repeat
 from operator import itemgetter
 from typing import Any
@@ -358,8 +358,9 @@ class Trends:
 
     def to_bytes(self) -> bytes:
         """Return equal bytes for equal tables."""
+        names = [one.name for one in fields(Cell)]
         cells = [
-            {"start": start, "group": group, **asdict(cell)}
+            {"start": start, "group": group, **{name: getattr(cell, name) for name in names}}
             for (start, group), cell in sorted(self.cells.items())
         ]
         return wire.pack(self.MAGIC, {"topics": self.topics, "ids": self.ids, "cells": cells})
