@@ -130,6 +130,15 @@ def one_of(option: str, value: object, allowed: tuple[object, ...]) -> None:
         )
 
 
+def counted(number: float, noun: str) -> str:
+    """Return a number of things in words.
+
+    >>> counted(1, "document"), counted(2000, "document")
+    ('1 document', '2,000 documents')
+    """
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
 def did_you_mean(name: str, known: Iterable[str], otherwise: str) -> str:
     """Return the remedy for an unknown name: the known one that is near to it, if one is."""
     # Imported here: most programs meet no unknown name.

@@ -14,6 +14,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
+from beam_topics.model.errors import counted
 from beam_topics.model.publishing.events import (
     BIRTH,
     BURST,
@@ -209,7 +210,7 @@ def _told(event: Event) -> str:
 def _number(count: float | None, noun: str) -> str:
     if count is None:
         return f"an unknown number of {noun}s"
-    return f"{count:,} {noun}{'s' * (count != 1)}"
+    return counted(count, noun)
 
 
 def _topics(event: Event) -> str:

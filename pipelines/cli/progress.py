@@ -22,6 +22,7 @@ from rich.live import Live
 from rich.spinner import Spinner
 from rich.text import Text
 
+from beam_topics.model.errors import counted
 from beam_topics.model.times import DURATION_UNITS
 from beam_topics.pipelines.cli.terminal import day, plain
 
@@ -53,7 +54,7 @@ class Progress(logging.Handler):
         if hasattr(record, "read"):
             self._read += record.read
             if time.monotonic() - self._began >= _SECONDS_BETWEEN_LINES:
-                self.changed(f"read {_documents(self._read)}")
+                self.changed(f"read {counted(self._read, 'document')}")
             return
         if not hasattr(record, "event_time"):
             self._said = record.getMessage()
@@ -86,8 +87,8 @@ class Progress(logging.Handler):
 
     def _share(self, documents: int) -> str:
         if documents >= self._read:
-            return _documents(documents)
-        return f"{documents / self._read:.0%} of {_documents(self._read)}"
+            return counted(documents, "document")
+        return f"{documents / self._read:.0%} of {counted(self._read, 'document')}"
 
     def _rates(self) -> list[str]:
         """Return documents a second and the time that is left, as the last records came.
@@ -100,11 +101,6 @@ class Progress(logging.Handler):
         rate = (last - first) / max(end - begin, 1e-3)
         left = (self._read - last) / rate
         return [f"{rate:,.0f} documents/s", *([f"{_length(left)} left"] if left > 0 else [])]
-
-
-def _documents(number: int) -> str:
-    """Return a number of documents in words."""
-    return f"{number:,} document{'s' * (number != 1)}"
 
 
 def _length(seconds: float) -> str:
