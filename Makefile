@@ -30,6 +30,7 @@ test: lint types ## lint, types and the tests (a few minutes)
 	$(RUN) -m pytest -q -n auto --dist=worksteal
 
 docs: $(STAMP) ## the site, into build/site, and tests of the site, its notebooks and its commands (some minutes)
+	rm -rf build/gallery
 	$(RUN) -m mkdocs build --strict
 	$(RUN) -m pytest -q -m docs tests/docs_site
 

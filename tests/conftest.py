@@ -20,6 +20,8 @@ AS_FOUND = [Phase.explicit, Phase.generate]
 settings.register_profile("first failure", settings.get_profile("here"), phases=AS_FOUND)
 settings.load_profile("here")
 STANDSTILL = Standstill()
+# They belong to packages that tests/test_contributing.py makes.
+collect_ignore = ["examples"]
 
 
 def pytest_addoption(parser):

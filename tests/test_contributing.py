@@ -1,8 +1,7 @@
 """The examples of CONTRIBUTING.md are complete, with one import line each.
 
-All that the page names runs over them. The examples are saved into folders that join the packages
-of this project in child processes. The rest of the tree is not copied, because compiled kernels
-belong to paths.
+All that the page names runs over them. Their folders join the packages of this project in child
+processes.
 """
 
 import json
@@ -20,17 +19,16 @@ ROOT = Path(__file__).parent.parent
 # Kernels may be compiled in the children.
 pytestmark = pytest.mark.timeout(900)
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-# Each example has its path in the line above it.
-EXAMPLES = dict(re.findall(r"^`([\w/]+\.py)`:\n\n```python\n(.*?)^```$", PAGE, re.DOTALL | re.M))
+FOLDER = ROOT / "tests" / "examples"
+EXAMPLES = {str(path.relative_to(FOLDER)): path for path in sorted(FOLDER.rglob("*.py"))}
 # What an import line in each package does.
 PLUGIN = """
 import importlib
-from pathlib import Path
 
 for path in {paths}:
     module = "beam_topics." + path.removesuffix(".py").replace("/", ".")
     package, _, name = module.rpartition(".")
-    folder = str((Path(__file__).parent / path).parent)
+    folder = "{folder}/" + path.rpartition("/")[0]
     importlib.import_module(package).__path__.append(folder)
     importlib.import_module(f"{{package}}.{{name}}")
 """
@@ -38,15 +36,13 @@ for path in {paths}:
 
 @pytest.fixture(scope="module")
 def contributed(tmp_path_factory):
-    """The folder with the examples."""
+    """The folder of a module that imports the examples."""
     folder = tmp_path_factory.mktemp("contributed")
-    for path, text in EXAMPLES.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(text, encoding="utf-8")
     # What implements settings is imported where it is needed.
     left_out = ("tests/", *(path.replace(".py", "_") for path in EXAMPLES))
     modules = [path for path in EXAMPLES if not path.startswith(left_out)]
-    (folder / "examples.py").write_text(PLUGIN.format(paths=modules), encoding="utf-8")
+    plugin = PLUGIN.format(paths=modules, folder=FOLDER)
+    (folder / "examples.py").write_text(plugin, encoding="utf-8")
     return folder
 
 
@@ -80,18 +76,17 @@ def test_there_is_an_example_of_each_kind():
         "pipelines/graphs/sources/tail.py",
         "tests/transforms/sources/test_tail.py",
     ]
-    assert PAGE.count("```python") == len(EXAMPLES)
+    assert [path for path in EXAMPLES if f"(tests/examples/{path})" not in PAGE] == []
 
 
 @pytest.mark.parametrize("path", EXAMPLES)
 def test_an_example_is_linted_and_formatted(path):
-    # Ruff takes a module that is not in the tree for one of another project.
-    ours = "lint.isort.known-first-party = ['beam_topics']"
-    for command in (["check", "--config", ours], ["format", "--check"]):
+    """As in its place in the tree."""
+    for command in (["check"], ["format", "--check"]):
         done = subprocess.run(
             [sys.executable, "-m", "ruff", *command, f"--stdin-filename={path}", "-"],
             cwd=ROOT,
-            input=EXAMPLES[path],
+            input=EXAMPLES[path].read_text(encoding="utf-8"),
             capture_output=True,
             text=True,
             check=False,
@@ -105,7 +100,7 @@ def test_the_batteries_run_over_the_examples(contributed):
         "tests/model/learners/test_every_option.py",
         "tests/transforms/test_real_learners.py",
         "tests/model/inference/test_inference.py",
-        contributed / "tests/transforms/sources/test_tail.py",
+        EXAMPLES["tests/transforms/sources/test_tail.py"],
     ]
     options = ["-q", "-x", "-p", "examples", "-p", "no:cacheprovider", "--rootdir", ROOT]
     wanted = "forgetting or votes or test_tail"

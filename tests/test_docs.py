@@ -111,7 +111,9 @@ def test_a_page_names_files_and_modules_that_exist(page):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_links_of_a_page_lead_somewhere(page):
     links = LINK.findall(page.read_text(encoding="utf-8"))
-    assert [link for link in links if not (page.parent / link).exists()] == []
+    # The build of the site makes the pages of the gallery.
+    there = [link for link in links if page.name != "gallery.md" or "gallery/" not in link]
+    assert [link for link in there if not (page.parent / link).exists()] == []
 
 
 def test_the_guides_name_options_that_exist():
@@ -135,9 +137,9 @@ FORMATS = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
 FORM = re.compile(r"b\"(BT[a-zA-Z])\d\"")
 
 
-def magics(text):
-    """The letters of the forms that a source declares, without their versions."""
-    return FORM.findall(text)
+def magics(paths):
+    """The letters of the forms that sources declare, without their versions."""
+    return [one for path in paths for one in FORM.findall(path.read_text(encoding="utf-8"))]
 
 
 @pytest.mark.parametrize("name", REAL_LEARNERS)
@@ -151,8 +153,8 @@ def test_the_state_of_every_learner_is_described(name):
 
 def test_every_magic_is_of_one_form_and_is_listed():
     sources = [path for folder in ("model", "transforms") for path in (ROOT / folder).rglob("*.py")]
-    found = [one for path in sources for one in magics(path.read_text(encoding="utf-8"))]
+    found = magics(sources)
     assert len(found) > 20 and sorted(set(found)) == sorted(found)
     assert [one for one in found if one not in FORMATS] == []
-    examples = [one for text in EXAMPLES.values() for one in magics(text)]
+    examples = magics(EXAMPLES.values())
     assert examples and not set(examples) & set(found)

@@ -14,6 +14,10 @@ import beam_topics
 from beam_topics.pipelines.__main__ import COMMANDS
 from beam_topics.pipelines.cli.command import parser_for
 
+pytest.importorskip("mkdocs")
+
+from docs_site import gallery
+
 pytestmark = pytest.mark.docs
 ROOT = Path(__file__).parents[2]
 # What a browser would load: scripts, styles, pictures.
@@ -35,7 +39,6 @@ def build(config, folder):
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     """The folder of the built site."""
-    pytest.importorskip("mkdocs")
     folder = tmp_path_factory.mktemp("site")
     done = build(ROOT / "mkdocs.yml", folder)
     assert done.returncode == 0, done.stderr
@@ -92,6 +95,15 @@ def test_the_reference_has_what_users_import(pages):
     assert left == {}
 
 
+def test_the_gallery_has_whole_pages_with_topics(pages):
+    words = {"union": "congress", "tickets": "parcel", "news": "velmora", "chats": "python"}
+    assert set(words) == set(gallery.REPORTS)
+    for name, word in words.items():
+        page = pages[f"gallery/{name}.html"]
+        assert page.endswith("</html>") and word in page
+        assert f"gallery/{name}.html" in pages["gallery.html"]
+
+
 def test_each_page_of_the_repository_is_on_the_site(pages):
     for place in (*(ROOT / "docs").rglob("*.md"), *(ROOT / "docs").rglob("*.ipynb")):
         assert str(place.relative_to(ROOT / "docs").with_suffix(".html")) in pages
@@ -106,10 +118,12 @@ def test_each_page_of_the_repository_is_on_the_site(pages):
     ],
 )
 def test_a_broken_link_stops_the_build(tmp_path, planted, said):
-    pytest.importorskip("mkdocs")
     for name in ("docs", "docs_site", "README.md", "CONTRIBUTING.md", "CHANGELOG.md"):
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         copy(ROOT / name, tmp_path / name)
+    (tmp_path / gallery.KEPT).mkdir(parents=True)
+    for name in gallery.REPORTS:
+        (tmp_path / gallery.KEPT / f"{name}.html").write_text("a page")
     (tmp_path / "benchmarks").mkdir()
     shutil.copy(ROOT / "benchmarks" / "README.md", tmp_path / "benchmarks")
     config = (ROOT / "mkdocs.yml").read_text("utf-8")

@@ -1,0 +1,73 @@
+"""Make the reports of the gallery, of the documents that the repository makes or installs.
+
+They are kept in ``build/gallery``, where `make docs` makes them anew.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+
+KEPT = Path("build", "gallery")
+_COMMAND = "-m beam_topics.pipelines"
+# Of each page the commands, the last of which writes it, and where.
+REPORTS = {
+    "union": (f"{_COMMAND} demo --output=.", "report.html"),
+    "tickets": (
+        f"-m benchmarks.task_data tickets; {_COMMAND} stream tickets.csv --topics=10"
+        " --strip=signatures --trends=trends --group_field=segment;"
+        f" {_COMMAND} report tickets.topics --rows=trends --group_field=segment --label_field=csat"
+        " --title=Tickets --output=page.html",
+        "page.html",
+    ),
+    "news": (
+        f"-m benchmarks.task_data news; {_COMMAND} stream news.jsonl --topics=6 --publish_every=1d"
+        f" --duplicates=count_once --trends=trends; {_COMMAND} report news.topics --rows=trends"
+        " --title=News --output=page.html",
+        "page.html",
+    ),
+    "chats": (
+        f"-m benchmarks.task_data chats; {_COMMAND} stream chats.jsonl --topics=10 --trends=trends;"
+        f" {_COMMAND} report chats.topics --rows=trends --title=Chats --output=page.html",
+        "page.html",
+    ),
+}
+
+
+def on_files(files: Files, config: MkDocsConfig, **_: Any) -> Files:
+    """Add the reports, and make those that are not kept."""
+    root = Path(config.config_file_path).parent
+    for name in REPORTS:
+        if not (path := root / KEPT / f"{name}.html").exists():
+            make(name, path, root)
+        files.append(File.generated(config, f"gallery/{path.name}", abs_src_path=str(path)))
+    return files
+
+
+def make(name: str, path: Path, root: Path) -> None:
+    """Run the commands of a report in an empty folder, and keep the page."""
+    commands, page = REPORTS[name]
+    with tempfile.TemporaryDirectory() as folder:
+        for command in commands.split(";"):
+            subprocess.run(
+                [sys.executable, *shlex.split(command)],
+                cwd=folder,
+                env={**os.environ, "PYTHONPATH": str(root)},
+                stdout=subprocess.DEVNULL,
+                check=True,
+            )
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(Path(folder, page).read_bytes())
+
+
+if __name__ == "__main__":
+    for report in REPORTS:
+        make(report, KEPT / f"{report}.html", Path.cwd())
