@@ -1,6 +1,7 @@
 """Bursts in streams with a weekly cycle: ``python -m benchmarks.bursts``.
 
 ``python -m benchmarks.bursts rules`` has the limits of rules of ``--alerts`` in place of sizes.
+``python -m benchmarks.bursts silences`` has a third of the documents in place of twice as many.
 
 A made stream has 70 days and a number of topics. The documents of a topic on a day have a Poisson
 distribution, whose rate varies by 10 % from day to day, is the cycle times as large on Saturdays
@@ -26,7 +27,13 @@ ALARMS, DISCOVERIES = (0.2, 1.0, 5.0), (0.02, 0.1, 0.3)
 
 
 def stream(
-    seed: int, cycle: float, size: float, topics: int, scatter: float = SCATTER, runs: int = RUNS
+    seed: int,
+    cycle: float,
+    size: float,
+    topics: int,
+    scatter: float = SCATTER,
+    runs: int = RUNS,
+    times: float = 2.0,
 ) -> tuple[LongArray, BoolArray, FloatArray, LongArray]:
     """Return starts int64[days], counts float64[days, runs, topics] and the days of doublings.
 
@@ -38,7 +45,7 @@ def stream(
         scatter**-2, scatter**2, (len(days), runs, topics)
     )
     doubled = len(days) - 7 + generator.integers(0, 5, runs)
-    rates[doubled, np.arange(runs), 0] *= 2
+    rates[doubled, np.arange(runs), 0] *= times
     return (days + 4) * DAY, generator.poisson(rates).astype(np.float64), doubled
 
 
@@ -59,14 +66,15 @@ def rates_of(told: BoolArray, doubled: LongArray, first: int) -> tuple[float, fl
     return found, float(told[first:].mean()), float(days[first:].sum() / quiet)
 
 
-def main() -> None:
-    """Print a row for each cycle, size and number of topics."""
+def main(few: bool = False) -> None:
+    """Print a row for each cycle, size and number of topics; of silences if ``few``."""
     print("weekend  documents  topics  found  false: topic-days     days")
     for topics in TOPICS:
         for size in SIZES:
             for cycle in CYCLES:
-                starts, counts, doubled = stream(1, cycle, size, topics)
-                told = bursts(counts, np.full(len(starts), 2.0 * size * topics), starts)
+                times = 1 / 3 if few else 2.0
+                starts, counts, doubled = stream(1, cycle, size, topics, times=times)
+                told = bursts(counts, np.full(len(starts), 2.0 * size * topics), starts, few=few)
                 found, false, days = rates_of(told, doubled, 7)
                 row = f"{cycle:6}x  {size:9}  {topics:6}  {found:5.1%}"
                 print(f"{row}  {false:17.2%}  {days:7.1%}", flush=True)
@@ -94,12 +102,13 @@ def bursts(
     starts: LongArray,
     share: float = FALSE_SHARE,
     level: float = LEVEL,
+    few: bool = False,
 ) -> BoolArray:
-    """Return which counts are bursts, by the limits of :func:`discovered`."""
-    _, found = judged(counts.reshape(len(starts), -1), documents[:, None], starts.tolist())
+    """Return which counts are bursts, or silences, by the limits of :func:`discovered`."""
+    _, found = judged(counts.reshape(len(starts), -1), documents[:, None], starts.tolist(), few)
     topics = found.reshape(-1, counts.shape[2])
     return np.array([discovered(one, share, level) for one in topics]).reshape(counts.shape)
 
 
 if __name__ == "__main__":
-    rules() if sys.argv[1:] == ["rules"] else main()
+    rules() if sys.argv[1:] == ["rules"] else main(sys.argv[1:] == ["silences"])

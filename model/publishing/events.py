@@ -12,8 +12,8 @@ noted. Two more kinds follow from a manifest alone
 * ``words_changed``: words of topics are new, by a test; noted by a version.
 * ``flood``: near copies, or documents above a source's share, are not learned; by the learner.
 * ``superseded``: a restored job does not come to versions again; noted by the publisher.
-* ``burst``: a topic has more documents in a window than expected; noted beside the versions
-  (:mod:`beam_topics.model.reporting.alarms`).
+* ``burst`` and ``silence``: a topic has more, or fewer, documents in a window than expected; noted
+  beside the versions (:mod:`beam_topics.model.reporting.alarms`).
 * ``omitted``: more events than a version holds; noted by the head.
 """
 
@@ -27,7 +27,7 @@ from beam_topics.model.stored import checks
 
 CHAIN_REPLACED, WORDS_CHANGED = "chain_replaced", "words_changed"
 FLOOD, OMITTED, SUPERSEDED, BURST = "flood", "omitted", "superseded", "burst"
-BIRTH, DEATH = "birth", "death"
+BIRTH, DEATH, SILENCE = "birth", "death", "silence"
 # What decides that a version notes a birth or a death.
 SIMILARITY = "similarity"
 # The head is written at every minibatch, so it holds no more events than this.

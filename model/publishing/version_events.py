@@ -23,6 +23,7 @@ from beam_topics.model.publishing.events import (
     FLOOD,
     LEAST_DOCUMENTS,
     OMITTED,
+    SILENCE,
     SIMILARITY,
     SUPERSEDED,
     WORDS_CHANGED,
@@ -190,9 +191,9 @@ def _told(event: Event) -> str:
             f"a flood. {documents} of a block were not learned, {figures.get('share', 0):.0%}:"
             f" {_FLOODS.get(event.by, event.by)}"
         )
-    if event.kind == BURST:
+    if event.kind in (BURST, SILENCE):
         seen = f"{documents}, {figures['expected']:,.1f} expected"
-        return f"a burst. {seen}: {_topics(event)}"
+        return f"a {event.kind}. {seen}: {_topics(event)}"
     if event.kind == BIRTH:
         topics = _number(len(event.topics), "topic")
         return f"{topics} born, with {documents}: {_topics(event)}"

@@ -1,5 +1,7 @@
 """Bursts as they happen: windows are judged when they close, by what is known of those before.
 
+A rule may ask for silences: windows in which a topic has fewer documents than expected.
+
 The documents of all groups that are given count together. A topic is told once, in the first of
 windows in a row in which it has a burst; a rule may ask for a longer time without one
 (:class:`Rule`). What comes after its window was closed does not count.
@@ -17,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from beam_topics.model.arrays import FloatArray
-from beam_topics.model.publishing.events import BURST, DOCUMENT_IDS, Event
+from beam_topics.model.publishing.events import BURST, DOCUMENT_IDS, SILENCE, Event
 from beam_topics.model.reporting.course import (
     DAY,
     FALSE_SHARE,
@@ -54,6 +56,7 @@ class Rule:
         false_discoveries: The rate of false discoveries among the topics of a window, 0 to 1.
         false_alarms: The false alarms in a hundred days of a topic or word; None for
             :data:`beam_topics.model.reporting.course.LEVEL` a window.
+        tells: ``burst``, more documents than expected, or ``silence``, fewer.
         again_after: The microseconds without a burst after which a topic or word is told again; 0
             for one window.
         to: ``kafka:TOPIC`` or the address of a webhook; "" for where events go.
@@ -65,6 +68,7 @@ class Rule:
     words: tuple[str, ...] = ()
     false_discoveries: float = FALSE_SHARE
     false_alarms: float | None = None
+    tells: str = BURST
     again_after: int = 0
     to: str = ""
 
@@ -161,7 +165,8 @@ class Watched:
         topics = tuple(sorted({*self.topics, *(topic for _, topic in whole)}))
         counts, documents, known = self._tables(whole, starts, topics)
         cycle, kinds = kinds_of(starts, window)
-        expected, p, known = judged_after(known, counts, documents, cycle, kinds)
+        few = rule.tells == SILENCE
+        expected, p, known = judged_after(known, counts, documents, cycle, kinds, few)
         p[:, [named is not None and topic not in named for topic in topics]] = np.nan
         limits = rule.false_discoveries, rule.level(window)
         events, last = [], dict(zip(self.topics, self.last, strict=True))
@@ -174,7 +179,7 @@ class Watched:
                     figures = {"seen": counts[at, z], "expected": expected[at, z]}
                     figures |= {"p": p[at, z], "q": q[z], "since": starts[at]}
                     some = whole[starts[at], topics[z]]
-                    events.append(_event(topics[z], starts[at] + window, some, figures))
+                    events.append(_event(rule.tells, topics[z], starts[at] + window, some, figures))
         kept = len(known) - 1 - 4 * min(cycle, MOST_KINDS)
         there = np.flatnonzero(documents[-kept:].any(axis=0)).tolist()
         table = np.vstack([counts[-kept:], documents[-kept:], known])[:, there]
@@ -213,11 +218,13 @@ class Watched:
         return whole
 
 
-def _event(topic: int, end: int, rows: Sequence[Mapping[str, Any]], figures: Any) -> Event:
+def _event(
+    kind: str, topic: int, end: int, rows: Sequence[Mapping[str, Any]], figures: Any
+) -> Event:
     typical = [one for row in rows for one in row["typical"]]
     typical.sort(key=lambda one: (-one["share"], one["timestamp"], one["id"]))
     return Event(
-        BURST,
+        kind,
         round(figures["seen"]),
         sum(row["tokens"] for row in rows),
         [topic] * (topic != _NONE),

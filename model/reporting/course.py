@@ -28,7 +28,8 @@ A Poisson distribution has d = 1. Mean shares vary less, so the least dispersion
 :data:`LEAST_DISPERSION`. Rates that vary from window to window add to the variance by their square.
 u is the uncertainty of the rate. The tail is that of the gamma distribution with mean e and
 variance v, a negative binomial distribution of counts that need not be whole. As d is an estimate,
-the normal score of the tail is judged by Student's t with f degrees of freedom.
+the normal score of the tail is judged by Student's t with f degrees of freedom. Silences, windows
+with fewer documents than expected, are judged by the other tail.
 
 The bursts of a window are those that the method of Benjamini and Hochberg (1995) finds among all
 its topics and groups at a rate of false discoveries of :data:`FALSE_SHARE`, and whose probability
@@ -365,16 +366,16 @@ def adjusted(probabilities: FloatArray) -> FloatArray:
 
 
 def judged(
-    counts: FloatArray, documents: FloatArray, starts: Sequence[int]
+    counts: FloatArray, documents: FloatArray, starts: Sequence[int], few: bool = False
 ) -> tuple[FloatArray, FloatArray]:
     """Judge each window that has enough quiet windows before it; see :func:`bursts_in`.
 
     Returns:
-        float64[W, S], what was expected, and float64[W, S], the probability of as much or more; NaN
-        where a window is not judged.
+        float64[W, S], what was expected, and float64[W, S], the probability of as much or more, or
+        with ``few`` of as much or less; NaN where a window is not judged.
     """
     counts, documents = np.broadcast_arrays(counts, documents)
-    return judged_after(None, counts, documents, *kinds_of(starts))[:2]
+    return judged_after(None, counts, documents, *kinds_of(starts), few)[:2]
 
 
 def judged_after(
@@ -383,6 +384,7 @@ def judged_after(
     documents: FloatArray,
     cycle: int,
     kinds: LongArray,
+    few: bool = False,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Judge windows after others, as :func:`judged` does with all of them at once.
 
@@ -392,6 +394,7 @@ def judged_after(
         documents: float64[W, S].
         cycle: The number of windows of a cycle.
         kinds: int64[W], the kind of each window.
+        few: Whether few documents are improbable, and not many.
 
     Returns:
         What :func:`judged` returns, NaN for windows that are known; and what later windows need of
@@ -412,7 +415,7 @@ def judged_after(
         there = documents[at] > 0
         ready = there & (past.sums[0].sum(axis=0) >= least)
         expected[at, ready], probability[at, ready] = _tail(
-            counts[at, ready], documents[at, ready], past.sums[:, :, ready], kind, same
+            counts[at, ready], documents[at, ready], past.sums[:, :, ready], kind, same, few
         )
         outlier = probability[at] < OUTLIER
         past.come(at, there & ~outlier)
@@ -465,7 +468,7 @@ class _Past:
 
 
 def _tail(
-    counts: FloatArray, documents: FloatArray, sums: FloatArray, kind: int, same: int
+    counts: FloatArray, documents: FloatArray, sums: FloatArray, kind: int, same: int, few: bool
 ) -> tuple[FloatArray, FloatArray]:
     """Return what is expected in a window, and the probability of as much or more.
 
@@ -475,6 +478,7 @@ def _tail(
         sums: float64[4, K, S], sums over the past of each kind.
         kind: The kind of the window.
         same: The least number of windows of its kind.
+        few: Whether the probability is that of as much or less.
     """
     own, whole = sums[:, kind], sums.sum(axis=1)
     rates = [part[2] / np.maximum(part[1], 1) for part in (own, whole)]
@@ -492,7 +496,9 @@ def _tail(
     # Rates vary from window to window: what a Poisson distribution has not grows by the square.
     factor = np.clip(spread, LEAST_DISPERSION, 1) + np.maximum(0, spread - 1) * expected / usual
     variance = factor * expected * (1 + documents * unsure)
-    tail = special.gammaincc(expected**2 / variance, np.maximum(0, counts) * expected / variance)
+    # One document more, as the tail of a Poisson distribution has it, so that none may be usual.
+    tail_of, seen = (special.gammainc, counts + 1) if few else (special.gammaincc, counts)
+    tail = tail_of(expected**2 / variance, np.maximum(0, seen) * expected / variance)
     score = -special.ndtri(np.maximum(tail, _SMALLEST))
     return expected, special.stdtr(np.maximum(1, freedom), -score)
 

@@ -8,6 +8,7 @@
       to: https://alarms.example/topics
     outages:
       topics: [7, Outages]
+      tells: silence
 
 :class:`beam_topics.model.reporting.alarms.Rule` has the fields of a rule. The tokeniser of the run
 cuts each word, because documents have the words that it returns. A rule states one of
@@ -24,6 +25,7 @@ from typing import Any, NamedTuple
 
 from beam_topics.model.errors import OptionError, did_you_mean
 from beam_topics.model.files import read_text
+from beam_topics.model.publishing.events import BURST, SILENCE
 from beam_topics.model.reporting.alarms import Rule
 from beam_topics.model.reporting.webhook import secret_of
 from beam_topics.pipelines.cli.config import mapping_of
@@ -71,6 +73,12 @@ def _time(value: Any) -> int:
         raise ValueError from error
 
 
+def _kind(value: Any) -> str:
+    if value not in (BURST, SILENCE):
+        raise ValueError
+    return str(value)
+
+
 def _place(value: Any) -> str:
     if not isinstance(value, str) or not (kafka_topic(value) or is_webhook(value)):
         raise ValueError
@@ -83,6 +91,7 @@ _FIELDS: Mapping[str, _Field] = {
     "words": _Field(_texts, "words, as in: [refund, chargeback]"),
     "false_discoveries": _Field(_number(1), "a rate above 0, at most 1"),
     "false_alarms": _Field(_number(100), "alarms in a hundred quiet days, above 0 and at most 100"),
+    "tells": _Field(_kind, f"{BURST} or {SILENCE}"),
     "again_after": _Field(_time, DURATION),
     "to": _Field(_place, "kafka:TOPIC or https://HOST/PATH"),
 }
@@ -115,6 +124,10 @@ def _rule(place: str, name: str, given: Any, options: Options) -> Rule:
     if "words" in values and "topics" in values:
         allowed, remedy = "nothing beside topics", "Write a rule of its own for the words."
         raise OptionError(f"{place}.words", given["words"], allowed, remedy)
+    if "words" in values and values.get("tells") == SILENCE:
+        # A window without a word has no row.
+        allowed, remedy = f"{BURST} with words", "Watch topics for silences."
+        raise OptionError(f"{place}.tells", SILENCE, allowed, remedy)
     if "groups" in values and read_settings_of(options).parse.fields.group is None:
         allowed, remedy = "nothing without --group_field", "Name the field, for example region."
         raise OptionError(f"{place}.groups", given["groups"], allowed, remedy)

@@ -202,6 +202,29 @@ def test_each_group_is_judged_by_itself(tmp_path):
     assert "regions, north: a burst" in text_of(found[0])
 
 
+def test_a_silence_is_told_as_a_burst_is(tmp_path):
+    quiet = {str(to_iso((FIRST + at) * DAY)) for at in (20, 21, 30)}
+
+    def less(row):
+        return row["topic"] == 1 and row["window_start"] in quiet
+
+    rows = [(at, json.loads(row)) for at, row in ROWS if json.loads(row)["key"] == ""]
+    rows = [
+        (at, {**row, "mean_share": row["mean_share"] / (20 if less(row) else 1)})
+        for at, row in rows
+    ]
+    found = bursts(
+        tmp_path,
+        rows=[(at, json.dumps(row).encode()) for at, row in rows],
+        rules=(Rule("quiet", tells="silence", topics=("1",)), Rule("loud", topics=("1",))),
+    )
+    assert [(one["rule"], one["kind"], one["topics"]) for one in found] == [
+        ("quiet", "silence", [1])
+    ] * 2
+    assert found[0]["figures"]["seen"] < 0.3 * found[0]["figures"]["expected"]
+    assert "quiet: a silence. " in text_of(found[0])
+
+
 def test_a_rule_that_a_restored_job_does_not_have_tells_nothing(tmp_path):
     fn = FindBurstsDoFn(str(tmp_path), DAY, {}, (Rule("new"),), False, "")
     fn.take_due = lambda *_: [(0, [b"{}"])]

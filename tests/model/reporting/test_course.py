@@ -279,12 +279,13 @@ def test_bursts_are_those_of_benjamini_and_hochberg():
     assert not discovered(np.full(3, np.nan)).any()
 
 
-def weekly(cycle, holidays=()):
+def weekly(cycle, holidays=(), few=False):
     """Shares of doublings and false alarms, see benchmarks/bursts.py; holidays are as Sundays."""
-    starts, counts, doubled = benchmark.stream(2, cycle, 100, 50, runs=60)
+    times = 1 / 3 if few else 2
+    starts, counts, doubled = benchmark.stream(2, cycle, 100, 50, runs=60, times=times)
     for day in holidays:
         counts[day] = np.roll(counts[6], day, axis=0)
-    told = benchmark.bursts(counts, np.full(len(starts), 10_000.0), starts)
+    told = benchmark.bursts(counts, np.full(len(starts), 10_000.0), starts, few=few)
     told[list(holidays)] = False
     return benchmark.rates_of(told, doubled, 7)
 
@@ -297,6 +298,27 @@ def right(found, false, days):
 @pytest.mark.parametrize("cycle", [1 / 3, 1, 1.3, 2, 3])
 def test_doublings_on_a_weekday_are_found_whatever_the_weekly_cycle(cycle):
     assert right(*weekly(cycle))
+
+
+@pytest.mark.parametrize("cycle", [1, 3])
+def test_silences_are_found_as_doublings_are(cycle):
+    assert right(*weekly(cycle, few=True))
+
+
+def test_a_topic_of_which_little_is_expected_may_have_no_documents(monkeypatch):
+    counts = np.random.default_rng(7).poisson(0.7, (40, 200)).astype(float)
+    starts = [day * DAY for day in range(40)]
+
+    def told():
+        return np.nanmean(judged(counts, np.full((40, 1), 100.0), starts, few=True)[1] < LEVEL)
+
+    assert told() <= 0.001
+    # Without one document more, none is always improbable.
+    tail = course.special.gammainc
+    monkeypatch.setattr(
+        course.special, "gammainc", lambda k, x: tail(k, np.maximum(x - k / 0.7, 0))
+    )
+    assert told() > 0.1
 
 
 @pytest.mark.parametrize("cycle", [1 / 3, 3])

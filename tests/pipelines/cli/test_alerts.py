@@ -35,22 +35,28 @@ def test_rules_say_what_is_watched_how_strictly_and_where_alarms_go(tmp_path):
           again_after: 7d
           to: kafka:alarms
         outages: {topics: [7, Power out], false_discoveries: 0.05, to: "http://localhost:1/x"}
-        both: {false_discoveries: .05, false_alarms: 1}
+        both: {false_discoveries: .05, false_alarms: 1, tells: silence}
         all:
         """,
     )
     assert first == Rule(
-        "refunds", (), ("north",), ("chargeback", "refund"), 1.0, 2.0, 7 * DAY, "kafka:alarms"
+        "refunds",
+        groups=("north",),
+        words=("chargeback", "refund"),
+        false_discoveries=1.0,
+        false_alarms=2.0,
+        again_after=7 * DAY,
+        to="kafka:alarms",
     )
     assert (first.level(DAY), first.level(DAY // 4)) == (0.02, 0.005)
     assert second == Rule(
         "outages", ("7", "Power out"), (), (), 0.05, math.inf, to="http://localhost:1/x"
     )
-    assert third == Rule("both", false_discoveries=0.05, false_alarms=1.0)
+    assert third == Rule("both", false_discoveries=0.05, false_alarms=1.0, tells="silence")
     assert fourth == Rule("all") and fourth.false_discoveries == FALSE_SHARE
 
 
-FIELDS = "topics, groups, words, false_discoveries, false_alarms, again_after, to"
+FIELDS = "topics, groups, words, false_discoveries, false_alarms, tells, again_after, to"
 
 
 @pytest.mark.parametrize(
@@ -77,6 +83,8 @@ FIELDS = "topics, groups, words, false_discoveries, false_alarms, again_after, t
         ("a: {false_alarms: nan}", "a.false_alarms: 'nan' was"),
         ("a: {false_alarms: [1]}", r"a.false_alarms: \['1'\] was"),
         ("a: {false_discoveries: 1.1}", "a.false_discoveries: '1.1' .* a rate above 0, at most 1"),
+        ("a: {tells: births}", "a.tells: 'births' was given; allowed is burst or silence. Correct"),
+        ("a: {words: sea, tells: silence}", "a.tells: 'silence' .* is burst with words. Watch top"),
         ("a: {again_after: 7}", "a.again_after: '7' was given; allowed is a length of time"),
         ("a: {again_after: [7d]}", "a.again_after: .* allowed is a length of time"),
         ("a: {to: alarms}", "a.to: 'alarms' was given; allowed is kafka:TOPIC or https"),
