@@ -28,6 +28,8 @@ from beam_topics.model.stored import checks
 CHAIN_REPLACED, WORDS_CHANGED = "chain_replaced", "words_changed"
 FLOOD, OMITTED, SUPERSEDED, BURST = "flood", "omitted", "superseded", "burst"
 BIRTH, DEATH, SILENCE = "birth", "death", "silence"
+# What learners and versions note, and rules of alarms may ask for.
+NOTED = BIRTH, DEATH, WORDS_CHANGED, FLOOD
 # What decides that a version notes a birth or a death.
 SIMILARITY = "similarity"
 # The head is written at every minibatch, so it holds no more events than this.

@@ -56,7 +56,8 @@ class Rule:
         false_discoveries: The rate of false discoveries among the topics of a window, 0 to 1.
         false_alarms: The false alarms in a hundred days of a topic or word; None for
             :data:`beam_topics.model.reporting.course.LEVEL` a window.
-        tells: ``burst``, more documents than expected, or ``silence``, fewer.
+        tells: ``burst``, more documents than expected, ``silence``, fewer, or what versions note
+            (:data:`beam_topics.model.publishing.events.NOTED`), for which nothing is watched.
         again_after: The microseconds without a burst after which a topic or word is told again; 0
             for one window.
         to: ``kafka:TOPIC`` or the address of a webhook; "" for where events go.

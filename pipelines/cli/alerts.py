@@ -9,11 +9,15 @@
     outages:
       topics: [7, Outages]
       tells: silence
+    subjects:
+      tells: birth
+      to: https://hooks.slack.com
 
 :class:`beam_topics.model.reporting.alarms.Rule` has the fields of a rule. The tokeniser of the run
 cuts each word, because documents have the words that it returns. A rule states one of
 ``false_alarms`` and ``false_discoveries``, or both; the one that it leaves out does not hold. One
-that states neither has the limits of a run without a file.
+that states neither has the limits of a run without a file. A rule that tells what versions note
+sends all events of this kind.
 """
 
 from __future__ import annotations
@@ -25,7 +29,7 @@ from typing import Any, NamedTuple
 
 from beam_topics.model.errors import OptionError, did_you_mean
 from beam_topics.model.files import read_text
-from beam_topics.model.publishing.events import BURST, SILENCE
+from beam_topics.model.publishing.events import BURST, NOTED, SILENCE
 from beam_topics.model.reporting.alarms import Rule
 from beam_topics.model.reporting.webhook import secret_of
 from beam_topics.pipelines.cli.config import mapping_of
@@ -38,6 +42,7 @@ from beam_topics.pipelines.cli.word_files import one_word, tokeniser_settings_of
 OPTION = "--alerts"
 # All groups and words of all rules; each has a state for each model key.
 MOST_WATCHES = 1000
+_KINDS = BURST, SILENCE, *NOTED
 _FILE = "a YAML file that maps names of rules to what they watch, as in: refunds: {words: [refund]}"
 
 
@@ -74,7 +79,7 @@ def _time(value: Any) -> int:
 
 
 def _kind(value: Any) -> str:
-    if value not in (BURST, SILENCE):
+    if value not in _KINDS:
         raise ValueError
     return str(value)
 
@@ -91,7 +96,7 @@ _FIELDS: Mapping[str, _Field] = {
     "words": _Field(_texts, "words, as in: [refund, chargeback]"),
     "false_discoveries": _Field(_number(1), "a rate above 0, at most 1"),
     "false_alarms": _Field(_number(100), "alarms in a hundred quiet days, above 0 and at most 100"),
-    "tells": _Field(_kind, f"{BURST} or {SILENCE}"),
+    "tells": _Field(_kind, f"{', '.join(_KINDS[:-1])} or {_KINDS[-1]}"),
     "again_after": _Field(_time, DURATION),
     "to": _Field(_place, "kafka:TOPIC or https://HOST/PATH"),
 }
@@ -124,10 +129,7 @@ def _rule(place: str, name: str, given: Any, options: Options) -> Rule:
     if "words" in values and "topics" in values:
         allowed, remedy = "nothing beside topics", "Write a rule of its own for the words."
         raise OptionError(f"{place}.words", given["words"], allowed, remedy)
-    if "words" in values and values.get("tells") == SILENCE:
-        # A window without a word has no row.
-        allowed, remedy = f"{BURST} with words", "Watch topics for silences."
-        raise OptionError(f"{place}.tells", SILENCE, allowed, remedy)
+    _check_kind(place, values)
     if "groups" in values and read_settings_of(options).parse.fields.group is None:
         allowed, remedy = "nothing without --group_field", "Name the field, for example region."
         raise OptionError(f"{place}.groups", given["groups"], allowed, remedy)
@@ -149,6 +151,21 @@ def _rule(place: str, name: str, given: Any, options: Options) -> Rule:
     elif "false_discoveries" in values:
         values["false_alarms"] = math.inf
     return Rule(name, **values)
+
+
+def _check_kind(place: str, values: Mapping[str, Any]) -> None:
+    """Refuse fields that have no meaning with what a rule tells."""
+    kind = values.get("tells", BURST)
+    if "words" in values and kind == SILENCE:
+        # A window without a word has no row.
+        allowed, remedy = f"{BURST} with words", "Watch topics for silences."
+        raise OptionError(f"{place}.tells", kind, allowed, remedy)
+    if kind in NOTED and (others := [*{*values} - {"tells", "to"}]):
+        allowed, remedy = f"nothing with tells: {kind}", "It tells all events of this kind."
+        raise OptionError(f"{place}.{min(others)}", values[min(others)], allowed, remedy)
+    if kind in NOTED and "to" not in values:
+        remedy = f"--events has every {kind}. Name another place for those of this rule."
+        raise OptionError(f"{place}.to", None, _FIELDS["to"].allowed, remedy)
 
 
 def _value(place: str, field: str, value: Any) -> Any:

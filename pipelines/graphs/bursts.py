@@ -1,4 +1,4 @@
-"""The bursts that ``stream`` tells, by rules, and the stories that they name."""
+"""What ``stream`` tells by rules: bursts with their stories, and events of versions."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 import apache_beam as beam
 
 from beam_topics.model.errors import OptionError
+from beam_topics.model.publishing.events import NOTED
+from beam_topics.model.reporting.alarms import Rule
 from beam_topics.pipelines.cli.alerts import OPTION, rules_of
 from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.options import (
@@ -29,11 +31,13 @@ def tells_bursts(options: Options) -> bool:
     """Return whether bursts of trends are told, as events or as alarms.
 
     Raises:
-        OptionError: There are rules of alarms without trends.
+        OptionError: There are rules of bursts without trends.
     """
     trends, events = settings_of(options, TrendSettings), settings_of(options, EventSettings)
     alerts = settings_of(options, AlertSettings).alerts
     judged = trends.trends is not None and (trends.window or DAY) >= LEAST_WINDOW
+    if alerts is not None and not _judged(options):
+        return False
     if alerts is not None and not judged:
         allowed = "a file beside --trends, in windows of a minute or more"
         remedy = "Add --trends, for example --trends=trends, and a longer --trends_window."
@@ -58,7 +62,7 @@ def write_bursts(
     Returns:
         The dead letters of webhooks.
     """
-    rules, wanted = rules_of(options), settings_of(options, TrendSettings)
+    rules, wanted = _judged(options), settings_of(options, TrendSettings)
     window, folder = wanted.window or DAY, wanted.trends or ""
     stories = blocks | "Stories" >> FindStories(window, streams=streams(options))
     rows = {"stories": stories}
@@ -74,6 +78,26 @@ def write_bursts(
         some = bursts | f"For {place}" >> beam.Filter(is_of, names)
         dead += write_events(some, options, step.rstrip(), place, OPTION if place else "--events")
     return dead
+
+
+def write_noted(events: beam.PCollection, options: Options) -> list[beam.PCollection]:
+    """Write events of versions where rules send them; return the dead letters of webhooks."""
+    rules, dead = [rule for rule in rules_of(options) if rule.tells in NOTED], []
+    for place in sorted({rule.to for rule in rules}):
+        kinds = sorted({rule.tells for rule in rules if rule.to == place})
+        some = events | f"Noted for {place}" >> beam.Filter(is_a, kinds)
+        dead += write_events(some, options, f"Write noted {place}", place, OPTION)
+    return dead
+
+
+def _judged(options: Options) -> list[Rule]:
+    """Return the rules of bursts and silences."""
+    return [rule for rule in rules_of(options) if rule.tells not in NOTED]
+
+
+def is_a(record: bytes, kinds: Sequence[str]) -> bool:
+    """Return whether an event is of one of some kinds."""
+    return json.loads(record)["kind"] in kinds
 
 
 def is_of(record: bytes, names: Sequence[str]) -> bool:

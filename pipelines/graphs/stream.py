@@ -8,7 +8,7 @@ from beam_topics.model.inference.base import LabelSettings
 from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.settings_from_options import learner_settings_of
 from beam_topics.pipelines.graphs.additions import additions_began
-from beam_topics.pipelines.graphs.bursts import tells_bursts, write_bursts
+from beam_topics.pipelines.graphs.bursts import tells_bursts, write_bursts, write_noted
 from beam_topics.pipelines.graphs.learning import read_and_learn
 from beam_topics.pipelines.graphs.models import serving_of
 from beam_topics.pipelines.graphs.outcomes import run_and_check
@@ -36,6 +36,7 @@ def build_stream(pipeline: beam.Pipeline, options: Options) -> None:
     report_coverage(inferred.tallies, serving.window, options, retrains=False)
     runs = additions_began(options) if options.get("trends") is not None else None
     rows = write_mixtures(inferred.blocks, options, streams(options), runs)
+    dead += write_noted(learned.events, options)
     if tells_bursts(options):
         dead += write_bursts(rows, inferred.blocks, options, runs)
     write_dead_letters([*dead, labelled.dead_letters], options)

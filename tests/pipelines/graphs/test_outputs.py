@@ -7,7 +7,7 @@ from given import given_by
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.reporting.webhook import SECRET
-from beam_topics.pipelines.graphs.bursts import tells_bursts, write_bursts
+from beam_topics.pipelines.graphs.bursts import is_a, tells_bursts, write_bursts, write_noted
 from beam_topics.pipelines.graphs.outputs import write_events
 
 
@@ -17,7 +17,7 @@ def steps_of(*flags):
     pipeline = beam.Pipeline(options=PipelineOptions([]))
     events = pipeline | "events" >> beam.Create([b""]) | "e" >> beam.Map(bytes)
     rows = pipeline | "rows" >> beam.Create([b""]) | "r" >> beam.Map(bytes)
-    dead = write_events(events, options)
+    dead = write_events(events, options) + write_noted(events, options)
     if tells_bursts(options):
         dead += write_bursts(rows, events, options)
     found = pipeline.to_runner_api().components.transforms.values()
@@ -34,6 +34,18 @@ def test_bursts_are_events_where_trends_are_on():
     assert "Write stories" in steps_of("--events=e", "--trends=t")[0]
     kafka = "--trends=kafka:t", "--kafka_servers=localhost:1"
     assert "Write stories" not in steps_of("--events=e", *kafka)[0]
+
+
+def test_rules_send_what_versions_note_without_trends(tmp_path, monkeypatch):
+    monkeypatch.delenv(SECRET, raising=False)
+    place = "http://localhost:1/x"
+    text = "new: {{tells: birth, to: {0}}}\nold: {{tells: death, to: {0}}}"
+    (tmp_path / "a.yaml").write_text(text.format(f'"{place}"'))
+    steps, dead = steps_of(f"--alerts={tmp_path / 'a.yaml'}")
+    assert dead == 1 and any(step.startswith("Noted for ") for step in steps)
+    assert "Bursts" not in steps
+    assert "Write events" not in steps
+    assert is_a(b'{"kind": "death"}', ["birth", "death"]) and not is_a(b'{"kind": "x"}', ["y"])
 
 
 def test_what_a_webhook_does_not_take_is_a_dead_letter(monkeypatch):
