@@ -27,7 +27,7 @@ from beam_topics.pipelines.cli.command import command
 from beam_topics.pipelines.cli.groups import Options, settings_of
 
 if TYPE_CHECKING:
-    from beam_topics.pipelines.monitoring.figures import Monitor
+    from beam_topics.pipelines.monitoring import Monitor
 
 # Seconds between two readings.
 EVERY = 60.0
@@ -41,7 +41,7 @@ def monitor(options: Options) -> None:
     if importlib.util.find_spec("prometheus_client") is None:
         told = "monitor needs prometheus_client. Run: pip install 'beam-topics[serve]'"
         raise BeamTopicsError(told)
-    from beam_topics.pipelines.monitoring.figures import Monitor
+    from beam_topics.pipelines.monitoring import Monitor
 
     where = settings_of(options, StoreSettings)
     root = where.root

@@ -38,8 +38,7 @@ from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.model.words.tokeniser import Tokeniser
 from beam_topics.pipelines.cli.progress import progress
 from beam_topics.pipelines.estimator import documents, parameters, views
-from beam_topics.pipelines.pages.of_store import page_of_store
-from beam_topics.pipelines.pages.page import check_installed
+from beam_topics.pipelines.pages.page import check_installed, page_of_store
 
 
 class OwnFolder:

@@ -7,7 +7,7 @@ starts a new model. Documents that were learned up to there are left out
 learned join that one: the input before may have ended in it.
 
 A new job over a topic of Kafka goes on likewise, by itself, where the model store has the offsets
-of what it learned (:func:`go_on`). A job whose state the runner restores goes on from that state.
+of what it learned (:func:`learning_of`). A job whose state the runner restores goes on from it.
 """
 
 from __future__ import annotations
@@ -16,10 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from beam_topics.model.documents.offsets import reads_on
-from beam_topics.model.errors import (
-    OptionError,
-    StoreConflictError,
-)
+from beam_topics.model.errors import OptionError, StoreConflictError
 from beam_topics.model.learner_log.known import offsets_up_to
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.learner_log.restoring import begin_of, find_start
@@ -28,10 +25,7 @@ from beam_topics.model.publishing.manifest import CheckpointEntry
 from beam_topics.model.publishing.store import ModelStore, rhythm_text
 from beam_topics.model.times import to_iso
 from beam_topics.pipelines.cli.groups import Options
-from beam_topics.pipelines.cli.settings_from_options import (
-    learn_options_of,
-    read_settings_of,
-)
+from beam_topics.pipelines.cli.settings_from_options import learn_options_of, read_settings_of
 from beam_topics.pipelines.cli.terminal import tell
 
 _FINISH = (
@@ -40,39 +34,40 @@ _FINISH = (
 )
 
 
-def go_on(options: Options) -> None:
-    """Let a job over a log add documents after the newest version, if their offsets are stored.
+def learning_of(options: Options) -> LearnOptions:
+    """Return how a run learns, and after what.
 
-    A job does so unless the user or the runner says where it begins.
+    A job over a log adds documents after the newest version if their offsets are stored, unless the
+    user or the runner says where it begins.
     """
-    told = options.get("add_documents") or options.get("resume_from") or restores_state(options)
-    if options.get("source") != "kafka" or told:
-        return
     learning = learn_options_of(options)
-    newest = None if is_keyed(options, learning) else learning.opened().latest("")
-    if newest is None:
-        return
-    run = replace(learning.run, add_documents=True, resume_from=str(newest.sequence))
+    run, restored = learning.run, restores_state(options)
+    if is_keyed(options, learning) or (restored and not run.start):
+        return learning
+    if run.add_documents:
+        return replace(learning, known_up_to=begin_of(find_start(learning, "")))
+    store = learning.opened()
+    if options.get("source") != "kafka" or run.start or not (newest := store.latest("")):
+        return learning
+    after = replace(run, add_documents=True, resume_from=str(newest.sequence))
+    added = replace(learning, run=after)
     try:
-        (entry, *_) = find_start(replace(learning, run=run), "").entries
+        digest = begin_of(find_start(added, ""))
     except OptionError:
         # Another release wrote no checkpoint with this version.
-        return
-    if offsets_up_to(learning.opened(), "", entry.digest):
-        options.add_documents, options.resume_from = True, run.resume_from
+        return learning
+    known = offsets_up_to(store, "", digest)
+    return replace(added, known_up_to=digest) if known else learning
 
 
-def stored_offsets(options: Options) -> dict[str, int]:
-    """Return from which offset on each log is not learned, where the run adds documents.
+def stored_offsets(learning: LearnOptions | None) -> dict[str, int]:
+    """Return from which offset on each log is not learned, where a run adds documents.
 
     Logs that the store does not know are left out. With several keys it knows none.
     """
-    if not options.get("add_documents"):
+    if learning is None or not learning.known_up_to:
         return {}
-    learning = learn_options_of(options)
-    if is_keyed(options, learning):
-        return {}
-    return reads_on(offsets_up_to(learning.opened(), "", begin_of(find_start(learning, ""))))
+    return reads_on(offsets_up_to(learning.opened(), "", learning.known_up_to))
 
 
 def restores_state(options: Options) -> bool:
@@ -81,13 +76,10 @@ def restores_state(options: Options) -> bool:
     return bool(given.get("savepoint_path") or given.get("update"))
 
 
-def check_store(options: Options, learning: LearnOptions) -> LearnOptions:
+def check_store(options: Options, learning: LearnOptions) -> None:
     """Check the model store before the run: its settings, and the checkpoint to continue from.
 
     Keys that come from records are checked when their first document arrives.
-
-    Returns:
-        The options, with the checkpoint up to which documents are known.
 
     Raises:
         StoreConflictError: the store holds other settings, or versions at other times.
@@ -112,10 +104,10 @@ def check_store(options: Options, learning: LearnOptions) -> LearnOptions:
                 allowed,
                 "Correct --model_store, or leave this out to start again.",
             )
-        return learning
+        return
     if restores_state(options) and not run.start:
         check_restored(store, learning)
-        return learning
+        return
     start = find_start(learning, "")
     if run.start and not start.entries:
         # It says that there is none.
@@ -127,8 +119,6 @@ def check_store(options: Options, learning: LearnOptions) -> LearnOptions:
                 "--add_documents: the archive of the store goes on with --schedule=stream; give"
                 " --schedule=archive to learn all documents again for each version."
             )
-        return replace(learning, known_up_to=start.entries[0].digest)
-    return learning
 
 
 def check_restored(store: ModelStore, learning: LearnOptions) -> None:
@@ -174,16 +164,15 @@ def is_keyed(options: Options, learning: LearnOptions) -> bool:
     return learning.tokeniser.has_keys or read_settings_of(options).parse.fields.key is not None
 
 
-def additions_began(options: Options, keys: Iterable[str] | None = None) -> dict[str, int]:
+def additions_began(learning: LearnOptions, keys: Iterable[str] | None = None) -> dict[str, int]:
     """Return by model key the minibatch after which a run adds its documents.
 
     It is empty for a run that adds none.
 
     Args:
-        options: the options of the run.
+        learning: the options of the run.
         keys: the keys that are looked up; None for all of the store.
     """
-    learning = learn_options_of(options)
     store, run = learning.opened(), learning.run
     if not run.add_documents:
         return {}

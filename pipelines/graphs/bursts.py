@@ -71,7 +71,7 @@ def write_bursts(
     for name, some in rows.items() if kafka_topic(folder) is None else ():
         _ = some | f"Write {name}" >> json_files(folder, name)
     together = (trends, *rows.values()) | "With stories" >> beam.Flatten()
-    bursts, dead = together | "Bursts" >> find_bursts(options, rules), []
+    bursts, dead = together | "Bursts" >> find_bursts(options, rules, adds=bool(runs)), []
     # Together with the events of versions, some runners would write those at the end only.
     for place in sorted({rule.to for rule in rules}):
         names, step = [rule.name for rule in rules if rule.to == place], f"Write bursts {place}"

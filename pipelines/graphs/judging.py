@@ -6,7 +6,6 @@ import json
 from collections import defaultdict
 from collections.abc import Sequence
 
-from beam_topics.model.learner_log.options import RunSettings
 from beam_topics.model.publishing.settings import StoreSettings
 from beam_topics.model.reporting.alarms import Rule, Watched
 from beam_topics.model.reporting.trends import rows_of_file
@@ -18,11 +17,10 @@ from beam_topics.transforms.bursts import FindBursts, by_watch
 from beam_topics.transforms.read import open_stored
 
 
-def find_bursts(options: Options, rules: Sequence[Rule]) -> FindBursts:
-    """Return the step that tells the bursts of ``--trends``."""
+def find_bursts(options: Options, rules: Sequence[Rule], *, adds: bool) -> FindBursts:
+    """Return the step that tells the bursts of ``--trends``; a run may add documents."""
     where, trends = settings_of(options, StoreSettings), settings_of(options, TrendSettings)
     window, folder, known = trends.window or DAY, trends.trends, {}
-    adds = settings_of(options, RunSettings).add_documents
     if adds and folder is not None and kafka_topic(folder) is None:
         known = known_of(folder, window, rules)
     job = streams(options)

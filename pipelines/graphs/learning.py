@@ -8,7 +8,6 @@ import apache_beam as beam
 
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.pipelines.cli.groups import Options
-from beam_topics.pipelines.cli.settings_from_options import learn_options_of
 from beam_topics.pipelines.graphs.additions import check_store
 from beam_topics.pipelines.graphs.outcomes import run_and_check
 from beam_topics.pipelines.graphs.outputs import write_dead_letters, write_events
@@ -41,9 +40,9 @@ def read_and_learn(
     pipeline: beam.Pipeline, options: Options
 ) -> tuple[Learned, list[beam.PCollection]]:
     """Read the source, learn it and write events; return what was learned, and dead letters."""
-    learning = learn_options_of(options)
+    learning = options.learning
     documents, unreadable = read_source(pipeline, options, learning.tokeniser)
-    learning = check_store(options, learning)
+    check_store(options, learning)
     learned = learn(documents, learning, streams=streams(options))
     undelivered = write_events(learned.events, options)
     return learned, [unreadable, learned.dead_letters, *undelivered]

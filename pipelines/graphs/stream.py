@@ -6,7 +6,6 @@ import apache_beam as beam
 
 from beam_topics.model.inference.base import LabelSettings
 from beam_topics.pipelines.cli.groups import Options, settings_of
-from beam_topics.pipelines.cli.settings_from_options import learner_settings_of
 from beam_topics.pipelines.graphs.additions import additions_began
 from beam_topics.pipelines.graphs.bursts import tells_bursts, write_bursts, write_noted
 from beam_topics.pipelines.graphs.learning import read_and_learn
@@ -25,7 +24,7 @@ def build_stream(pipeline: beam.Pipeline, options: Options) -> None:
     ``Label`` takes the numbered minibatches and the references to versions.
     """
     learned, dead = read_and_learn(pipeline, options)
-    serving = serving_of(options, learner_settings_of(options).topic_count)
+    serving = serving_of(options, options.learning.settings.topic_count)
     serving.stories = tells_bursts(options)
     given = settings_of(options, LabelSettings)
     label = Label(given.before_first_model, given.label_with, streams=streams(options))
@@ -34,7 +33,7 @@ def build_stream(pipeline: beam.Pipeline, options: Options) -> None:
     # The model is being trained: low coverage is no signal to train it, as it is in
     # beam-topics infer.
     report_coverage(inferred.tallies, serving.window, options, retrains=False)
-    runs = additions_began(options) if options.get("trends") is not None else None
+    runs = additions_began(options.learning) if options.get("trends") is not None else None
     rows = write_mixtures(inferred.blocks, options, streams(options), runs)
     dead += write_noted(learned.events, options)
     if tells_bursts(options):

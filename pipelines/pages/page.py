@@ -16,6 +16,11 @@ from importlib.resources import files
 from typing import Any
 
 from beam_topics.model.errors import BeamTopicsError
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.reporting.figures import Sources, figures_of
+from beam_topics.model.reporting.mixtures import Limits
+from beam_topics.model.reporting.now import Newest
+from beam_topics.model.reporting.shown import Shown
 
 SCRIPTS = (
     "dom",
@@ -43,6 +48,16 @@ def check_installed() -> None:
     """Refuse to go on without Jinja2."""
     if importlib.util.find_spec("jinja2") is None:
         raise BeamTopicsError("a report needs Jinja2. Run: pip install 'jinja2>=3.1,<4'")
+
+
+def page_of_store(
+    store: ModelStore, shown: Shown, served: bool = False, newest: Newest | None = None
+) -> str:
+    """Return the page of a version, with the newest trends and stories and no texts."""
+    history, limits = store.with_models(shown.manifest), Limits.of(len(shown.topics))
+    told = (newest or Newest()).told(shown, history, limits.name)
+    sources = Sources(history, shown, store.get_snapshot, told=told)
+    return render(figures_of(sources, limits), "Topics", served)
 
 
 def render(figures: Mapping[str, Any], title: str, served: bool = False) -> str:

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from math import ceil
+from pathlib import Path
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
@@ -25,12 +26,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from beam_topics.model.errors import BeamTopicsError, OptionError
 from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.reporting.now import Newest
+from beam_topics.pipelines.cli.arguments import labels_beside
 from beam_topics.pipelines.cli.options import ServiceSettings
-from beam_topics.pipelines.pages.of_store import page_of_store
-from beam_topics.pipelines.pages.page import check_installed
+from beam_topics.pipelines.pages.page import check_installed, page_of_store
 from beam_topics.pipelines.service.changes import change, check_token
 from beam_topics.pipelines.service.followers import Followers
-from beam_topics.pipelines.service.labels import Labels
 from beam_topics.pipelines.service.limits import (
     FIRST_WORDS,
     Bodies,
@@ -118,6 +119,35 @@ MOST_PAGES = 4
 _PART = 65_536
 
 Answer = Callable[[Request], Awaitable[Response]]
+
+
+class Labels:
+    """The newest windows of trends and stories, from files that a run adds meanwhile.
+
+    A file has its whole content when it has its name, so it is read once. One thread at a time
+    calls :meth:`refresh` and reads ``newest``. Where the store is no folder ``models`` of this
+    machine, there is nothing.
+    """
+
+    def __init__(self, store: str) -> None:
+        self._folder, self._known = labels_beside(store).get("trends"), set[str]()
+        self.newest = Newest()
+
+    def refresh(self) -> None:
+        """Read the files that are new. One that cannot be read is logged, and left out."""
+        if self._folder is None:
+            return
+        paths = [
+            p for kind in ("trends", "stories") for p in Path(self._folder).glob(f"{kind}-*.jsonl")
+        ]
+        for path in sorted(paths):
+            if path.name not in self._known:
+                self._known.add(path.name)
+                try:
+                    with path.open("rb") as stream:
+                        self.newest.take(stream, str(path))
+                except (BeamTopicsError, OSError) as error:
+                    _LOGGER.warning("%s was left out: %s", path, error)
 
 
 class Reports:

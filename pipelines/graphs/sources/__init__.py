@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.pipelines.cli.groups import Options, group, settings_of_choice
 from beam_topics.pipelines.graphs.sinks import shared_by_sinks
-from beam_topics.pipelines.graphs.sources import files, kafka, replay  # noqa: F401
+from beam_topics.pipelines.graphs.sources import files, kafka  # noqa: F401
 from beam_topics.pipelines.graphs.sources.base import SOURCE, SOURCES, SourceSettings
 
 if TYPE_CHECKING:

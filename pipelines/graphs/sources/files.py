@@ -1,4 +1,4 @@
-"""Files as a source, and the reading of files for one model version."""
+"""Files as a source, at once or replayed, and the reading of files for one model version."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from beam_topics.model.reading.settings import ReadSettings
+from beam_topics.model.settings.options import option
 from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.options import InputSettings
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from beam_topics.model.publishing.manifest import Manifest
     from beam_topics.transforms.read import Documents, ReadDocuments
+    from beam_topics.transforms.sources.replay import ReplayArchive
 
 
 @SOURCES.register
@@ -34,6 +36,34 @@ class Files(SourceSettings):
 
     def read(self, options: Options, tokeniser: TokeniserSettings) -> ReadDocuments:
         return read_files(options, tokeniser, settings_of(options, InputSettings).input)
+
+
+@SOURCES.register
+@dataclass(frozen=True)
+class Replay(SourceSettings):
+    """An archive of beam-topics archive, in the order of time, as a stream."""
+
+    kind = "replay"
+    shared = ("input",)
+    needed: ClassVar[Mapping[str, str]] = {"input": "'archive/*.avro'"}
+    endless = "never"
+
+    replay_speed: float | None = option(
+        None,
+        "event time in relation to real time, for example 3600x; without it, as fast as possible",
+        unit="x",
+        above=0,
+    )
+
+    def read(self, options: Options, tokeniser: TokeniserSettings) -> ReplayArchive:
+        from beam_topics.transforms.sources.replay import ReplayArchive, archive_of
+
+        patterns = list(settings_of(options, InputSettings).input)
+        settings = read_settings_of(options)
+        replay = ReplayArchive(patterns, settings, tokeniser, self.replay_speed)
+        # Check now that the files are an archive.
+        archive_of(b"", patterns, settings)
+        return replay
 
 
 def read_files(

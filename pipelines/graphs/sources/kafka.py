@@ -87,7 +87,7 @@ class Kafka(SourceSettings):
 
         if options.get("kafka_start") == "earliest":
             return ()
-        found = {log.rpartition("/"): at for log, at in stored_offsets(options).items()}
+        found = {log.rpartition("/"): at for log, at in stored_offsets(options.learning).items()}
         return tuple(
             sorted(
                 (int(number), at)

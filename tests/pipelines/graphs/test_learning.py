@@ -13,6 +13,10 @@ from beam_topics.pipelines.graphs.additions import check_store
 from beam_topics.pipelines.graphs.learning import learn
 from beam_topics.pipelines.graphs.outcomes import check_learned
 
+ISLANDS = learn_options_of(
+    given_by("--model_store=m", "--learner=o-lda", "--islands=2", "--particles=2")
+)
+
 
 @pytest.mark.parametrize(
     "counted",
@@ -24,7 +28,7 @@ from beam_topics.pipelines.graphs.outcomes import check_learned
     ],
 )
 def test_what_was_learned_known_or_counted_twice_is_not_lost(counted):
-    check_learned(counted, given_by("--learner=o-lda", "--islands=2", "--particles=2"))
+    check_learned(counted, ISLANDS)
 
 
 def test_a_job_that_ends_before_all_was_learned_fails():
@@ -32,10 +36,7 @@ def test_a_job_that_ends_before_all_was_learned_fails():
         LostMinibatchesError,
         match=r"of 222 minibatches .* only 2 were learned.*--resume_from=latest",
     ):
-        check_learned(
-            {"minibatches": 111, "learned_minibatches": 2, "gaps": 109},
-            given_by("--learner=o-lda", "--islands=2", "--particles=2"),
-        )
+        check_learned({"minibatches": 111, "learned_minibatches": 2, "gaps": 109}, ISLANDS)
 
 
 def test_documents_are_added_to_the_newest_checkpoint_or_to_the_one_named():

@@ -17,7 +17,7 @@ pytest.importorskip("prometheus_client")
 from beam_topics.model.learner_log.known import Segment
 from beam_topics.model.publishing.manifest import CheckpointEntry
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.pipelines.monitoring.figures import Monitor
+from beam_topics.pipelines.monitoring import Monitor
 
 ROOT = Path(__file__).parent.parent.parent.parent
 RULES, BOARD = ROOT / "docker" / "alerts.yml", ROOT / "docker" / "board.json"

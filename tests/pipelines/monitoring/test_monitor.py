@@ -22,7 +22,7 @@ from beam_topics.model.publishing.manifest import CheckpointEntry  # noqa: E402
 from beam_topics.model.publishing.store import ModelStore  # noqa: E402
 from beam_topics.pipelines import monitor as program  # noqa: E402
 from beam_topics.pipelines.monitor import listening, main  # noqa: E402
-from beam_topics.pipelines.monitoring.figures import Monitor  # noqa: E402
+from beam_topics.pipelines.monitoring import Monitor  # noqa: E402
 
 NOW = 2_000_000_000_000_000
 
