@@ -99,11 +99,7 @@ def _hear_interrupts() -> None:
 def line_of(options: Options) -> list[str]:
     """Return the program that trains, and its command line."""
     own = {f"--{name}" for name in names_of([group.ServiceOptions])}
-    line = [
-        one
-        for before, one in zip(("", *options.argv), options.argv, strict=False)
-        if one.partition("=")[0] not in own and before not in own
-    ]
+    line = [one for one in options.argv if one.partition("=")[0] not in own]
     found = labels_beside(options.model_store)
     if not found:
         return ["train", *line]

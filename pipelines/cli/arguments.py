@@ -37,9 +37,9 @@ from beam_topics.model.settings.options import names_in, names_text
 from beam_topics.model.words.functions import Stored, check_allowed
 from beam_topics.pipelines.cli import options
 from beam_topics.pipelines.cli.config import expanded, read_config
-from beam_topics.pipelines.cli.groups import Groups, OptionGroup, UsageError, names_of
+from beam_topics.pipelines.cli.groups import Groups, OptionGroup, UsageError, names_of, values_in
 from beam_topics.pipelines.cli.invocation import shown
-from beam_topics.pipelines.cli.looking import READING, as_input_is, inform, look, say, values_in
+from beam_topics.pipelines.cli.looking import READING, as_input_is, inform, look, say
 from beam_topics.pipelines.graphs.sources import SourceOptions
 
 ENDING = ".topics"
@@ -56,16 +56,21 @@ _ENDINGS = (*TEXT_ENDINGS, *BINARY_ENDINGS)
 
 
 def without_name(argv: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the arguments without a name, and the others.
+    """Return the arguments without a name, and the options, each as one argument.
 
     The argument behind an option without ``=`` is taken for its value.
     """
     bare: list[str] = []
     rest: list[str] = []
-    for at, one in enumerate(argv):
-        before = argv[at - 1] if at else ""
-        is_value = before.startswith("-") and "=" not in before
-        (rest if one.startswith("-") or is_value else bare).append(one)
+    waits = False
+    for one in argv:
+        if one.startswith("-"):
+            rest.append(one)
+        elif waits:
+            rest[-1] += f"={one}"
+        else:
+            bare.append(one)
+        waits = one.startswith("-") and "=" not in one
     return bare, rest
 
 
@@ -261,7 +266,7 @@ def of_reader(
             for name, value in _of_run(prog, Path(runs[0]), own, known).items()
             if name not in named
         ]
-    return [(name, value) for name, value in found if name in own]
+    return [(name, value) for name, value in found if name in own and name not in given]
 
 
 def _why_wrong(prog: str, path: str) -> str:
@@ -269,7 +274,7 @@ def _why_wrong(prog: str, path: str) -> str:
         return "a folder of a run stands before it already"
     if not Path(path).exists():
         return "there is no such folder"
-    if Path(path).is_dir() and not is_run(path):
+    if Path(path).is_dir():
         return f"the folder has no model store '{_PARTS['model_store']}'"
     return f"{shown(prog)} takes no such argument"
 
@@ -362,7 +367,7 @@ class Arranged:
         """
         if (folder := self.folder) is None:
             return
-        store = dict(values_in(self.argv)).get("model_store", "")
+        store = values_in(self.argv).get("model_store", "")
         if Path(store) != folder / "models":
             inform(f"Next: {shown('show')} {shlex.quote(f'--model_store={store}')}")
         else:
@@ -384,25 +389,25 @@ def arranged(argv: Sequence[str], prog: str, groups: Groups) -> Arranged:
     if any(one.partition("=")[0] in ("-h", "--help") for one in argv):
         return Arranged(list(argv))
     own, known = frozenset(names_of(groups)), frozenset(names_of(all_groups()))
-    bare, rest = without_name(expanded(argv, own, known))
+    bare, rest = without_name(argv)
+    rest = expanded(rest, own, known)
     # A shell gives the marks of a tool for a glob, too.
     bare = [path for path in bare if not (is_marker(path) and Path(path).is_file())] or bare
-    given = {one.removeprefix("--").partition("=")[0] for one in rest}
-    values = dict(values_in(rest))
+    values = values_in(rest)
     _check_store(values.get("model_store", ""))
     if "learner" in own:
         read = [path for path in bare if not is_run(path)]
         _check_apart([*read, *names_in(values.get("input", ""))], values)
     if bare and {"learner", "input"} <= own:
-        return _learner(bare, rest, prog, own, known)
+        return _learner(bare, rest, values, prog, own, known)
     pairs: list[tuple[str, str]] = []
     if bare or prog == "label":
-        pairs = [pair for pair in of_reader(prog, bare, given, own, known) if pair[0] not in given]
+        pairs = of_reader(prog, bare, values, own, known)
     stored = {name: value for name, value in pairs if name in READING}
     # Other files may have ids of their own.
     looked = {name: value for name, value in stored.items() if name != "id_from"}
     named = [path for path in bare if not is_run(path)]
-    chosen = as_input_is(dict([*pairs, *values_in(rest)]), rest, prog, looked, bool(named), own)
+    chosen = as_input_is({**dict(pairs), **values}, rest, prog, looked, bool(named), own)
     if chosen is not None:
         pairs = [*(pair for pair in pairs if pair[0] not in stored), *chosen.items()]
     if "model_store" in own:
@@ -422,20 +427,19 @@ def _check_store(store: str) -> None:
 def _learner(
     bare: Sequence[str],
     rest: Sequence[str],
+    values: Mapping[str, str],
     prog: str,
     own: frozenset[str],
     known: frozenset[str],
 ) -> Arranged:
     run, files = run_to_continue(prog, bare)
-    values = dict(values_in(rest))
-    if run is None and "--add_documents" in rest:
+    if run is None and values.get("add_documents") in ("", "true"):
         run = _run_of_store(values.get("model_store"), files[0])
     folder = run or run_folder(files[0])
     before = stored_options(run, known) if run else {}
     earlier = before.pop("input", "")
-    given = {one.removeprefix("--").partition("=")[0] for one in rest}
-    where = of_learner(files, folder, given, own)
-    before = {name: value for name, value in before.items() if name in own - given}
+    where = of_learner(files, folder, values, own)
+    before = {name: value for name, value in before.items() if name in own - values.keys()}
     check_allowed(Stored(before.get("tokeniser", "none")), f"{RUN_FILE} of {run}")
     options = {n: before[n] for n in before if n not in {*READING, *where}}
     say(prog, options, f"as in {run}")
@@ -448,7 +452,7 @@ def _learner(
     options |= where
     head = f"What {shown(prog)} chose, for --config and for the programs that follow."
     read = ",".join(dict.fromkeys(filter(None, (earlier, where.get("input", "")))))
-    lasting = {n: v for n, v in values.items() if n in own and n != "resume_from"}
+    lasting = {n: v for n, v in values.items() if v and n in own and n != "resume_from"}
     stored = {**options, **({"input": read} if read else {}), **lasting}
     return Arranged(
         [*(f"--{name}={value}" for name, value in options.items()), *rest],

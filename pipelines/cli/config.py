@@ -22,7 +22,7 @@ from typing import Any
 
 from beam_topics.model.errors import OptionError, did_you_mean
 from beam_topics.model.files import read_text
-from beam_topics.pipelines.cli.groups import UsageError
+from beam_topics.pipelines.cli.groups import UsageError, values_in
 
 # Options and seeds are a mapping of names to texts or to lists of texts.
 _DEEPEST = 8
@@ -102,31 +102,18 @@ FLAG = "--config"
 CONFIG_HELP = "YAML file of options, name: value; options of the command line win"
 
 
-def expanded(argv: Sequence[str], own: Collection[str], known: Collection[str]) -> list[str]:
+def expanded(flags: Sequence[str], own: Collection[str], known: Collection[str]) -> list[str]:
     """Return a command line with the options of its ``--config`` before the others."""
-    rest, path = _taken(argv)
+    path = values_in(flags).get(FLAG.removeprefix("--"))
     if path is None:
-        return list(argv)
+        return list(flags)
     found = read_config(path, known)
     return [
         *(f"--{name}={value}" for name, value in found.items() if name in own),
         # Beam's switches take no value.
         *(f"--{n}={v}".removesuffix("=true") for n, v in found.items() if n not in known),
-        *rest,
+        *(one for one in flags if one.partition("=")[0] != FLAG),
     ]
-
-
-def _taken(argv: Sequence[str]) -> tuple[list[str], str | None]:
-    rest, path = [], None
-    for at, one in enumerate(argv):
-        name, equals, value = one.partition("=")
-        if name == FLAG:
-            if not equals and at + 1 < len(argv):
-                value = argv[at + 1]
-            path = value
-        elif not (at and argv[at - 1] == FLAG):
-            rest.append(one)
-    return rest, path
 
 
 def read_config(path: str, known: Collection[str]) -> dict[str, str]:

@@ -127,6 +127,12 @@ def parsed(flags: Sequence[str], groups: Groups) -> Options:
     return _parser(groups).parse_known_args(list(flags), Options())[0]
 
 
+def values_in(flags: Sequence[str]) -> dict[str, str]:
+    """Return the texts of the options of a command line, by name; "" for one without a value."""
+    pairs = (one.removeprefix("--").partition("=") for one in flags)
+    return {name: value for name, _, value in pairs}
+
+
 def names_of(groups: Groups) -> tuple[str, ...]:
     """Return the names of the options of some groups, in their order."""
     return tuple(dict.fromkeys(action.dest for action in _parser(groups)._actions))

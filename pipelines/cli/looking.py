@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from beam_topics.model.errors import BeamTopicsError
 from beam_topics.model.files import is_local
 from beam_topics.model.settings.options import names_in
+from beam_topics.pipelines.cli.groups import values_in
 from beam_topics.pipelines.cli.invocation import shown
 
 # What the input of the run was (:mod:`beam_topics.model.profile`).
@@ -58,7 +59,6 @@ def as_input_is(
     # Imported here, because --help reads no file.
     from beam_topics.pipelines.cli import profiling
 
-    given = {name for name, _ in values_in(rest)}
     try:
         files = profiling.files_of(names_in(options[takes]))
         if not files:
@@ -70,7 +70,7 @@ def as_input_is(
         # The run says what is wrong.
         return None
     if named:
-        profiling.check_clear(profile, given, files[0])
+        profiling.check_clear(profile, values_in(rest), files[0])
     if named or stored:
         return {**kept, **profile.options}
     # The fields of an input that an option names have the names of the options.
@@ -102,17 +102,16 @@ def look(
     files = profiling.files_of(patterns)
     if not files:
         return {}, {}
-    values = dict(values_in(rest))
-    given = set(values)
+    values = values_in(rest)
     stored = {name: value for name, value in before.items() if name in READING}
-    words = not before and "stop_words" in own and chooses_words(given)
+    words = not before and "stop_words" in own and chooses_words(values)
     profile, kept = profiling.look_at(files, rest, stored, words)
-    profiling.check_clear(profile, given, files[0])
+    profiling.check_clear(profile, values, files[0])
     lengths, chosen = ({}, {}) if before else profiling.learning_of(profile, own)
     why = profiling.why_lengths(profile) if lengths else ""
     about = "what the texts are"
     if not before and is_local(store) and (found := profiling.learned_in(store)):
-        lengths, chosen = ({n: one[n] for n in one if n in own - given} for one in found)
+        lengths, chosen = ({n: one[n] for n in one if n in own - values.keys()} for one in found)
         why = about = f"as in {store}"
     read = {**kept, **profile.options}
     say(prog, read, f"how {files[0]} is written, and its fields")
@@ -124,12 +123,6 @@ def look(
         inform(f"{shown(prog)}: {remark}")
     text = json.dumps(profile.to_json(), ensure_ascii=False) + "\n"
     return {**read, **chosen, **lengths}, {} if before else {PROFILE_FILE: text}
-
-
-def values_in(rest: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the options of the command line that have a value."""
-    pairs = (one.removeprefix("--").partition("=") for one in rest)
-    return [(name, value) for name, equals, value in pairs if equals and value]
 
 
 def say(prog: str, options: Mapping[str, str], why: str) -> None:

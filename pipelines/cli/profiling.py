@@ -19,7 +19,7 @@ from beam_topics.model.reading.settings import ReadSettings
 from beam_topics.model.settings.options import names_in, options_of
 from beam_topics.model.times import duration_text, to_iso
 from beam_topics.model.words.settings import TokeniserSettings
-from beam_topics.pipelines.cli.groups import UsageError, parsed, settings_of
+from beam_topics.pipelines.cli.groups import UsageError, parsed, settings_of, values_in
 from beam_topics.pipelines.cli.options import RecordOptions
 
 # Options that an earlier run chose for its own files.
@@ -45,8 +45,7 @@ def look_at(
     with_language: bool = False,
 ) -> tuple[Profile, dict[str, str]]:
     """Return the profile of files, and the options of an earlier run that fit them."""
-    pairs = (one.removeprefix("--").partition("=") for one in flags)
-    given = {name: value for name, _, value in pairs}
+    given = values_in(flags)
     settings = settings_of(parsed(flags, [RecordOptions]), ReadSettings)
     samples = take_samples(files, settings, given)
     records = samples.records

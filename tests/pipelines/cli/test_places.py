@@ -59,7 +59,7 @@ def test_a_value_of_an_option_is_no_argument():
     argv = ["a.csv", "--topics", "5", "--hide", "--window=1d", "b.csv", "-h"]
     assert arguments.without_name(argv) == (
         ["a.csv", "b.csv"],
-        ["--topics", "5", "--hide", "--window=1d", "-h"],
+        ["--topics=5", "--hide", "--window=1d", "-h"],
     )
 
 
