@@ -21,10 +21,10 @@ from __future__ import annotations
 import errno
 import logging
 import re
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import apache_beam as beam
 from apache_beam.metrics import MetricsFilter, monitoring_infos
@@ -83,14 +83,14 @@ _REMEDIES = {
 }
 
 
-def report(result: PipelineResult) -> Refused | None:
+def report(metrics: Metrics) -> Refused | None:
     """Print what was refused: most records of the run or of one of its inputs, or whole files.
 
     Returns:
         What was refused, if nothing or less than half could be used; otherwise, and where the
         runner keeps no counters, None.
     """
-    counted, examples = _metrics(result)
+    counted, examples = metrics.counters, metrics.examples
     lines: list[str] = []
     if (found := most_refused(counted, examples)) is not None:
         lines = _most(found)
@@ -136,28 +136,45 @@ def _shown(example: Example | None) -> list[str]:
     return [f"  {example.source}: {example.detail}", f"  {example.record}"]
 
 
-def _metrics(result: PipelineResult) -> tuple[dict[str, dict[str, int]], dict[str, set[str]]]:
-    """Return this project's counters by step and name, and examples by step.
+class Metrics(NamedTuple):
+    """What this project measured in a job; nothing where the runner keeps no metrics.
 
-    Both are empty where the runner keeps no such metrics.
+    Attributes:
+        counters: By step and name.
+        examples: Of refused records, by step.
+        newest: The newest event time of each stage, in seconds.
     """
-    counted: dict[str, dict[str, int]] = defaultdict(dict)
-    examples: dict[str, set[str]] = defaultdict(set)
-    found = _queried(result)
+
+    counters: dict[str, dict[str, int]]
+    examples: dict[str, set[str]]
+    newest: dict[str, int]
+
+    def totals(self) -> dict[str, int]:
+        """Return the counters by name, added up over the steps."""
+        totals: Counter[str] = Counter()
+        for counted in self.counters.values():
+            totals.update(counted)
+        return dict(sorted(totals.items()))
+
+
+def metrics_of(result: PipelineResult) -> Metrics:
+    """Return the metrics of a job."""
+    made = Metrics(defaultdict(dict), defaultdict(set), {})
+    try:
+        found = result.metrics().query(MetricsFilter().with_namespace(NAMESPACE))
+    except NotImplementedError:
+        return made
     for metric in found.get("counters", ()):
-        counted[metric.key.step][metric.key.metric.name] = metric.result
+        made.counters[metric.key.step][metric.key.metric.name] = metric.result
     for metric in found.get("string_sets", ()):
         if metric.key.metric.name == EXAMPLES:
-            examples[metric.key.step] |= metric.result or set()
-    return counted, examples
-
-
-def _queried(result: PipelineResult) -> Mapping[str, Any]:
-    """Return this project's metrics by their form; none where the runner keeps none."""
-    try:
-        return result.metrics().query(MetricsFilter().with_namespace(NAMESPACE))  # type: ignore[no-any-return]
-    except NotImplementedError:
-        return {}
+            made.examples[metric.key.step].update(metric.result or ())
+    for metric in found.get("distributions", ()):
+        name, measured = metric.key.metric.name, metric.result
+        if name.startswith(PREFIX) and measured is not None and measured.count:
+            stage = name.removeprefix(PREFIX)
+            made.newest[stage] = max(made.newest.get(stage, measured.max), measured.max)
+    return made
 
 
 # Beam passes a worker's exception on as text.
@@ -216,15 +233,16 @@ def run(
         raise
     finally:
         _BEAM_ERRORS.removeFilter(_is_unreported)
-    found = counters(result)
+    metrics = metrics_of(result)
+    found = metrics.totals()
     listed = "  ".join(
         f"{name} {count:,}" for name, count in found.items() if not name.startswith(LOST)
     )
     tell(listed or _NOTHING)
     # The order of the records is no time.
-    if options.get("time_from") != "order" and (behind := lags(event_times(result))):
+    if options.get("time_from") != "order" and (behind := lags(metrics.newest)):
         tell(behind)
-    refused = report(result)
+    refused = report(metrics)
     if refused is None or refused.used > 0:
         then(found)
     if refused is not None:
@@ -279,31 +297,3 @@ def own_error(error: BaseException) -> BeamTopicsError | None:
     # An OptionError is made of four parts; its text is all that comes through.
     plainer = BeamTopicsError if issubclass(kind, errors.OptionError) else kind
     return plainer(_STEP.sub("", text))
-
-
-def counters(result: PipelineResult) -> dict[str, int]:
-    """Return this project's counters by name, added up over the steps.
-
-    The result is empty where the runner keeps no metrics.
-    """
-    totals: dict[str, int] = {}
-    for metric in _queried(result).get("counters", ()):
-        name = metric.key.metric.name
-        totals[name] = totals.get(name, 0) + (
-            metric.committed if metric.committed is not None else metric.attempted
-        )
-    return dict(sorted(totals.items()))
-
-
-def event_times(result: PipelineResult) -> dict[str, int]:
-    """Return the newest event time of each stage in seconds.
-
-    The result is empty where the runner keeps no metrics.
-    """
-    newest: dict[str, int] = {}
-    for metric in _queried(result).get("distributions", ()):
-        name, found = metric.key.metric.name, metric.result
-        if name.startswith(PREFIX) and found is not None and found.count:
-            stage = name.removeprefix(PREFIX)
-            newest[stage] = max(newest.get(stage, found.max), found.max)
-    return newest

@@ -5,7 +5,7 @@ from fake_learner import fake_settings
 from given import given_by
 from streams import documents, learn_options
 
-from beam_topics.pipelines.graphs.execute import event_times, run
+from beam_topics.pipelines.graphs.execute import metrics_of, run
 from beam_topics.transforms.learn import Learn
 from beam_topics.transforms.publish import Publish
 from beam_topics.transforms.sequence import Sequence
@@ -31,7 +31,7 @@ def reported(times):
     result = pipeline.run()
     result.wait_until_finish()
     found = result.metrics().query(MetricsFilter().with_name("event_time_read"))["distributions"]
-    return event_times(result), [(each.result.min, each.result.max) for each in found]
+    return metrics_of(result).newest, [(each.result.min, each.result.max) for each in found]
 
 
 @pytest.mark.parametrize(
