@@ -32,12 +32,11 @@ from beam_topics.model.files import read_text
 from beam_topics.model.publishing.events import BURST, NOTED, SILENCE
 from beam_topics.model.reporting.alarms import Rule
 from beam_topics.model.reporting.webhook import secret_of
-from beam_topics.pipelines.cli.config import mapping_of
 from beam_topics.pipelines.cli.groups import Options, settings_of
+from beam_topics.pipelines.cli.option_files import mapping_of, one_word, tokeniser_settings_of
 from beam_topics.pipelines.cli.options import EventSettings, kafka_topic
 from beam_topics.pipelines.cli.settings_from_options import read_settings_of
 from beam_topics.pipelines.cli.values import DURATION, check_webhook, duration, is_webhook
-from beam_topics.pipelines.cli.word_files import one_word, tokeniser_settings_of
 
 OPTION = "--alerts"
 # All groups and words of all rules; each has a state for each model key.

@@ -1,7 +1,7 @@
 """Complete a command line: the options of a file, and those behind arguments without a name.
 
-:mod:`beam_topics.pipelines.cli.config` has the rules of the file. An argument without a name is a
-file of documents, or the folder of a run:
+:mod:`beam_topics.pipelines.cli.option_files` has the rules of the file. An argument without a name
+is a file of documents, or the folder of a run:
 
 ``train data.csv`` is ``train --input=data.csv`` with all that it writes in the folder
 ``data.topics`` beside the file. Other programs take that folder: ``show data.topics``. Every option
@@ -36,10 +36,10 @@ from beam_topics.model.reading.settings import BINARY_ENDINGS, METADATA, TEXT_EN
 from beam_topics.model.settings.options import names_in, names_text
 from beam_topics.model.words.functions import Stored, check_allowed
 from beam_topics.pipelines.cli import options
-from beam_topics.pipelines.cli.config import expanded, read_config
 from beam_topics.pipelines.cli.groups import Groups, OptionGroup, UsageError, names_of, values_in
 from beam_topics.pipelines.cli.invocation import shown
 from beam_topics.pipelines.cli.looking import READING, as_input_is, inform, look, say
+from beam_topics.pipelines.cli.option_files import expanded, read_config
 from beam_topics.pipelines.graphs.sources import SourceOptions
 
 ENDING = ".topics"

@@ -33,7 +33,6 @@ from beam_topics.model.errors import BeamTopicsError, InterruptedRunError
 from beam_topics.model.interrupts import INTERRUPTS
 from beam_topics.model.words.functions import allow
 from beam_topics.pipelines.cli.arguments import all_groups, arranged
-from beam_topics.pipelines.cli.config import CONFIG_HELP
 from beam_topics.pipelines.cli.groups import (
     Groups,
     Options,
@@ -44,6 +43,7 @@ from beam_topics.pipelines.cli.groups import (
 )
 from beam_topics.pipelines.cli.help import ALL, help_text, noted
 from beam_topics.pipelines.cli.invocation import quiet_pipes, shown, started
+from beam_topics.pipelines.cli.option_files import CONFIG_HELP
 from beam_topics.pipelines.graphs.memory import (
     collect_now,
     collected_later,

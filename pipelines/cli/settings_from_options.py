@@ -15,7 +15,7 @@ from beam_topics.model.reading.settings import ReadSettings
 from beam_topics.model.settings.compositions import check_placed, compose, placements
 from beam_topics.model.settings.options import plain_options
 from beam_topics.pipelines.cli.groups import Options, settings_of
-from beam_topics.pipelines.cli.word_files import NO_WORDS, Words, tokeniser_settings_of, words_of
+from beam_topics.pipelines.cli.option_files import NO_WORDS, Words, tokeniser_settings_of, words_of
 
 
 def read_settings_of(options: Options) -> ReadSettings:

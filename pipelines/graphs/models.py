@@ -71,12 +71,8 @@ def _models_of_keys(store: ModelStore, only: str, version: str) -> dict[str, Cho
 
     A key without a version has no model yet, like an unknown key.
     """
-    if only or version != "latest":
-        keys = [only] if only else filter(store.has_versions, store.keys())
-        return {key: ChosenModel.of(store.manifest(key, version)) for key in keys}
-    keys = store.keys()
-    newest = ((key, store.latest(key)) for key in keys)
-    return {key: ChosenModel.of(found) for key, found in newest if found is not None}
+    keys = [only] if only else filter(store.has_versions, store.keys())
+    return {key: ChosenModel.of(store.manifest(key, version)) for key in keys}
 
 
 def served_models(serving: Serving, chosen: Mapping[str, ChosenModel]) -> dict[str, ServedModel]:

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 import apache_beam as beam
 
+from beam_topics.model.inference.base import RETRAIN_BELOW
 from beam_topics.model.reporting.encoding import json_lines
+from beam_topics.model.reporting.webhook import secret_of
 from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.options import (
     CoverageFileSettings,
@@ -17,6 +19,8 @@ from beam_topics.pipelines.cli.options import (
 from beam_topics.pipelines.cli.values import is_webhook
 from beam_topics.pipelines.graphs.runners import streams
 from beam_topics.pipelines.graphs.sinks import to_kafka
+from beam_topics.transforms.coverage import Coverage
+from beam_topics.transforms.send import EVENTS, PostEvents
 from beam_topics.transforms.write import WriteByPeriod, WriteRecords
 
 
@@ -61,13 +65,8 @@ def write_events(
 
 def _event_sink(place: str, options: Options, option: str) -> beam.PTransform:
     if (topic := kafka_topic(place)) is not None:
-        from beam_topics.transforms.send import EVENTS
-
         return to_kafka(topic, options, EVENTS, option)
     if is_webhook(place):
-        from beam_topics.model.reporting.webhook import secret_of
-        from beam_topics.transforms.send import PostEvents
-
         secret_of(option, place)
         return PostEvents(place, option=option)
     return _write_lines(place, "events", options)
@@ -92,9 +91,6 @@ def report_coverage(
         options: The options of the run.
         retrains: Whether a report of low coverage asks for retraining.
     """
-    from beam_topics.model.inference.base import RETRAIN_BELOW
-    from beam_topics.transforms.coverage import Coverage
-
     known = Coverage(window, RETRAIN_BELOW if retrains else None, streams=streams(options))
     reports = tallies | "Coverage" >> known
     if (folder := settings_of(options, CoverageFileSettings).coverage) is not None:

@@ -8,19 +8,16 @@ the brokers of ``--kafka_servers``. A file of mixtures holds those of a bundle, 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+
+import apache_beam as beam
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.reading.settings import FieldNames
+from beam_topics.model.reporting.encoding import json_lines
 from beam_topics.model.settings.options import options_of
-from beam_topics.pipelines.cli.groups import (
-    Options,
-    UsageError,
-    settings_of,
-)
+from beam_topics.pipelines.cli.groups import Options, UsageError, settings_of
 from beam_topics.pipelines.cli.options import (
     DAY,
-    TOPICS,
     KafkaClientSettings,
     OutputFileSettings,
     SinkSettings,
@@ -28,19 +25,16 @@ from beam_topics.pipelines.cli.options import (
     kafka_topic,
 )
 from beam_topics.pipelines.cli.settings_from_options import read_settings_of
-
-if TYPE_CHECKING:
-    import apache_beam as beam
-
-    from beam_topics.transforms.send import Messages
-    from beam_topics.transforms.trends import AddUpTrends
-
-
-def shared_by_sinks(options: Options) -> tuple[str, ...]:
-    """Return the options of the source that outputs read: those of Kafka, if one is a topic."""
-    topics = (kafka_topic(options.get(name)) for name in TOPICS)
-    used = any(topic is not None for topic in topics) or options.get("alerts") is not None
-    return ("kafka_servers", "kafka_config") if used else ()
+from beam_topics.transforms.infer import EachMixture
+from beam_topics.transforms.send import MIXTURES, TRENDS, Messages, WriteToKafka
+from beam_topics.transforms.sources.kafka_client import client_library, properties
+from beam_topics.transforms.trends import AddUpTrends
+from beam_topics.transforms.write import (
+    WriteByPeriod,
+    WriteMixtures,
+    WriteRecords,
+    mixture_encoder,
+)
 
 
 def to_kafka(topic: str, options: Options, messages: Messages, option: str) -> beam.PTransform:
@@ -50,9 +44,6 @@ def to_kafka(topic: str, options: Options, messages: Messages, option: str) -> b
         UsageError: the brokers are missing.
         OptionError: the client of Kafka is not installed, or its properties cannot be used.
     """
-    from beam_topics.transforms.send import WriteToKafka
-    from beam_topics.transforms.sources.kafka_client import client_library, properties
-
     kafka = settings_of(options, KafkaClientSettings)
     if not kafka.servers:
         raise UsageError(
@@ -83,11 +74,6 @@ def write_mixtures(
 
 
 def _sink(options: Options, streams: bool) -> beam.PTransform:
-    # Imported here, because --help needs no Beam.
-    from beam_topics.transforms.infer import EachMixture
-    from beam_topics.transforms.send import MIXTURES
-    from beam_topics.transforms.write import WriteByPeriod, WriteMixtures, mixture_encoder
-
     wanted = settings_of(options, SinkSettings)
     folder, form = wanted.output or "", wanted.output_format
     if (topic := kafka_topic(folder)) is not None:
@@ -107,11 +93,6 @@ def _write_trends(
     _check_trends(wanted, options)
     if wanted.trends is None:
         return None
-    # Imported here, because --help needs no Beam.
-    from beam_topics.model.reporting.encoding import json_lines
-    from beam_topics.transforms.send import TRENDS
-    from beam_topics.transforms.write import WriteRecords
-
     rows = blocks | "Trends" >> add_up(options, streams, runs)
     if (topic := kafka_topic(wanted.trends)) is not None:
         _ = rows | "Send trends" >> to_kafka(topic, options, TRENDS, "--trends")
@@ -137,9 +118,6 @@ def add_up(
 
     The field by which documents are grouped may be that of the label, which archives keep, too.
     """
-    # Imported here, because --help needs no Beam.
-    from beam_topics.transforms.trends import AddUpTrends
-
     fields, by = read_settings_of(options).parse.fields, "all"
     if fields.group is not None:
         by = "label" if fields.group == fields.label else "group"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.pipelines.cli.groups import Options, group, settings_of_choice
-from beam_topics.pipelines.graphs.sinks import shared_by_sinks
+from beam_topics.pipelines.cli.options import TOPICS, kafka_topic
 from beam_topics.pipelines.graphs.sources import files, kafka  # noqa: F401
 from beam_topics.pipelines.graphs.sources.base import SOURCE, SOURCES, SourceSettings
 
@@ -42,7 +42,10 @@ def source_settings_of(options: Options) -> SourceSettings:
         UsageError: an option that the source needs is missing.
         OptionError: an option belongs to another source, or has a value that cannot be used.
     """
-    return settings_of_choice(options, SOURCE, shared_by_sinks(options))
+    topics = (kafka_topic(options.get(name)) for name in TOPICS)
+    sends = any(topic is not None for topic in topics) or options.get("alerts") is not None
+    # Outputs read these, too.
+    return settings_of_choice(options, SOURCE, ("kafka_servers", "kafka_config") if sends else ())
 
 
 def read_source(

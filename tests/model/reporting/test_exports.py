@@ -33,7 +33,7 @@ from beam_topics.model.reporting.exports import (
 from beam_topics.model.reporting.relevance import topic_shares
 from beam_topics.model.reporting.shown import Shown
 from beam_topics.model.words.tokeniser import Tokeniser
-from beam_topics.pipelines.cli.word_files import lines_of_text
+from beam_topics.pipelines.cli.option_files import lines_of_text
 
 WORDS = 5
 

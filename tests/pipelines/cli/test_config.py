@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from beam_topics.model.errors import OptionError
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.pipelines import train
-from beam_topics.pipelines.cli import config
+from beam_topics.pipelines.cli import option_files as config
 from beam_topics.pipelines.cli.arguments import all_groups, arranged, as_yaml
 from beam_topics.pipelines.cli.command import parse
 from beam_topics.pipelines.cli.groups import UsageError, names_of

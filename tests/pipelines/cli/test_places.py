@@ -11,8 +11,8 @@ from beam_topics.model.settings.options import names_in
 from beam_topics.pipelines import export, infer, label, report, show, stream, train, versions
 from beam_topics.pipelines.cli import arguments, profiling
 from beam_topics.pipelines.cli.arguments import arranged
-from beam_topics.pipelines.cli.config import options_of_text
 from beam_topics.pipelines.cli.groups import UsageError
+from beam_topics.pipelines.cli.option_files import options_of_text
 
 FAKE = [f"--learner={fake_learner.Fake.kind}", "--topics=2"]
 ROWS = [

@@ -6,7 +6,7 @@ from beam_topics.model.errors import OptionError
 from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.model.words.tokeniser import Tokeniser
 from beam_topics.pipelines.cli.groups import Options
-from beam_topics.pipelines.cli.word_files import lines_of_text, words_of
+from beam_topics.pipelines.cli.option_files import lines_of_text, words_of
 
 TOKENISER = Tokeniser(TokeniserSettings())
 

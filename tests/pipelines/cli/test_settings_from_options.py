@@ -24,6 +24,7 @@ from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.pipelines import archive, infer
 from beam_topics.pipelines.cli.command import parser_for
 from beam_topics.pipelines.cli.groups import settings_of
+from beam_topics.pipelines.cli.option_files import tokeniser_settings_of
 from beam_topics.pipelines.cli.options import (
     EventSettings,
     InferenceOptions,
@@ -35,7 +36,6 @@ from beam_topics.pipelines.cli.settings_from_options import (
     learner_settings_of,
     read_settings_of,
 )
-from beam_topics.pipelines.cli.word_files import tokeniser_settings_of
 from beam_topics.pipelines.graphs.runners import check_outputs
 
 

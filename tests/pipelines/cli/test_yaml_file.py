@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from beam_topics.model.errors import OptionError
-from beam_topics.pipelines.cli.config import mapping_of
+from beam_topics.pipelines.cli.option_files import mapping_of
 
 
 def read(text):
