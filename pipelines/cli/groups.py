@@ -273,6 +273,11 @@ def fields_given(options: Options, record: type[Record]) -> dict[str, Any]:
     return {name: value for name, value in (given | lists).items() if value is not None}
 
 
+def options_of_choice(choice: Choice[Any]) -> list[Option]:
+    """Return the option of a choice, and those of its kinds."""
+    return [choice.option(), *(placement.option for placement in placements(choice))]
+
+
 def settings_of_choice(
     options: Options,
     choice: Choice[R],
@@ -286,8 +291,7 @@ def settings_of_choice(
         UsageError: an option that the chosen kind needs is missing.
         OptionError: an option has no effect beside the chosen kind, or has a wrong value.
     """
-    found = [choice.option(), *(placement.option for placement in placements(choice))]
-    made = compose(choice, options.given(option.name for option in found))
+    made = compose(choice, options.given(item.name for item in options_of_choice(choice)))
     _check_shared(options, choice, made, elsewhere)
     return made
 

@@ -19,7 +19,7 @@ from beam_topics.model.settings.compositions import (
     placements,
 )
 from beam_topics.model.settings.options import Option
-from beam_topics.pipelines.cli.groups import Groups, described
+from beam_topics.pipelines.cli.groups import Groups, described, options_of_choice
 from beam_topics.pipelines.cli.values import choices
 
 ALL = "all"
@@ -80,10 +80,7 @@ def _of_group(
 
 def _given(choice: Choice[Any], given: argparse.Namespace) -> dict[str, str]:
     """Return the kinds that the command line chooses, without those that it does not name."""
-    names = {
-        choice.name,
-        *(place.option.name for place in placements(choice) if place.option.kinds is not None),
-    }
+    names = {item.name for item in options_of_choice(choice) if item.kinds is not None}
     found = {name: value for name in names if (value := getattr(given, name, None)) is not None}
     check_placed(choice, found)
     kinds = chosen(choice, found).kinds

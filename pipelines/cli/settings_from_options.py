@@ -12,9 +12,9 @@ from beam_topics.model.learner_log.options import LearnOptions, RunSettings
 from beam_topics.model.learners import LEARNER, LearnerSettings
 from beam_topics.model.publishing.settings import StoreSettings
 from beam_topics.model.reading.settings import ReadSettings
-from beam_topics.model.settings.compositions import check_placed, compose, placements
+from beam_topics.model.settings.compositions import check_placed, compose
 from beam_topics.model.settings.options import plain_options
-from beam_topics.pipelines.cli.groups import Options, settings_of
+from beam_topics.pipelines.cli.groups import Options, options_of_choice, settings_of
 from beam_topics.pipelines.cli.option_files import NO_WORDS, Words, tokeniser_settings_of, words_of
 
 
@@ -38,7 +38,7 @@ def _refuse_beside(option: str, value: str, given: Mapping[str, Any], names: lis
 
 def learner_settings_of(options: Options, words: Words = NO_WORDS) -> LearnerSettings:
     """Return the settings of the learner; files of words are read here."""
-    found = [LEARNER.option(), *(placement.option for placement in placements(LEARNER))]
+    found = options_of_choice(LEARNER)
     given = options.given(item.name for item in found)
     # Before a file is read that does not belong here.
     check_placed(LEARNER, given)
@@ -77,5 +77,4 @@ def learn_options_of(options: Options, words: Words = NO_WORDS) -> LearnOptions:
 
 def inference_settings_of(options: Options) -> InferenceSettings:
     """Return the settings of the inference method that ``--method`` names."""
-    names = [METHOD.name, *(placement.option.name for placement in placements(METHOD))]
-    return compose(METHOD, options.given(names))
+    return compose(METHOD, options.given(item.name for item in options_of_choice(METHOD)))

@@ -19,12 +19,11 @@ from beam_topics.model.errors import OptionError, did_you_mean
 from beam_topics.model.inference import METHOD, InferenceSettings
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.learners import LEARNER, LearnerSettings
-from beam_topics.model.settings.compositions import placements
 from beam_topics.model.settings.options import Record, options_of, plain_options
 from beam_topics.model.words.functions import check_allowed
 from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli.command import parse
-from beam_topics.pipelines.cli.groups import Options, UsageError, names_of
+from beam_topics.pipelines.cli.groups import Options, UsageError, names_of, options_of_choice
 from beam_topics.pipelines.cli.settings_from_options import inference_settings_of, learn_options_of
 from beam_topics.pipelines.cli.values import written
 
@@ -86,7 +85,7 @@ def learning_of(parameters: Mapping[str, Any], store: str) -> LearnOptions:
 
 def inference_of(parameters: Mapping[str, Any]) -> InferenceSettings:
     """Return the checked settings of the inference method."""
-    own = {place.option.name for place in placements(METHOD)} | {METHOD.name}
+    own = {item.name for item in options_of_choice(METHOD)}
     return inference_settings_of(
         _parsed({name: value for name, value in parameters.items() if name in own})
     )
@@ -119,8 +118,7 @@ def _learns_alike(parameters: Mapping[str, Any], learning: LearnOptions) -> bool
 @cache
 def _kinds() -> frozenset[str]:
     """Return the names of the parameters that choose a kind."""
-    found = (place.option for place in placements(LEARNER))
-    return frozenset({LEARNER.name, *(item.name for item in found if item.kinds is not None)})
+    return frozenset(item.name for item in options_of_choice(LEARNER) if item.kinds is not None)
 
 
 def _parts(settings: LearnerSettings | Record) -> dict[str, Any]:
@@ -147,7 +145,7 @@ def _word_lists() -> tuple[str, ...]:
     """Return the names of the parameters that take a file of words, or the words."""
     records = group.TokeniserOptions.records
     found = [item for record in records for item in plain_options(record)]
-    found += [place.option for place in placements(LEARNER)]
+    found += options_of_choice(LEARNER)
     return tuple(dict.fromkeys(item.name for item in found if item.file))
 
 

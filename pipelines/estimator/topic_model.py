@@ -164,10 +164,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
             StoreConflictError: ``model_store`` holds what was learned from other documents or with
                 other settings.
         """
-        given = {"times": times, "ids": ids, "labels": labels}
-        if self.model_store is None:
-            self._folder = OwnFolder()
-        return self._learn(documents.listed(X), given, adds=False)
+        return self._learn(X, {"times": times, "ids": ids, "labels": labels}, adds=False)
 
     def partial_fit(
         self,
@@ -183,10 +180,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
         The arguments and errors are those of :meth:`fit`. Documents without times come in windows
         of their own, after the last one that was learned.
         """
-        given = {"times": times, "ids": ids, "labels": labels}
-        if self.model_store is None and not hasattr(self, "_folder"):
-            self._folder = OwnFolder()
-        return self._learn(documents.listed(X), given, adds=True)
+        return self._learn(X, {"times": times, "ids": ids, "labels": labels}, adds=True)
 
     def transform(self, X: Iterable[Any], ids: Iterable[Any] | None = None) -> FloatArray:
         """Return the topic proportions of documents, float64[documents, T].
@@ -342,7 +336,10 @@ class TopicModel(TransformerMixin, BaseEstimator):
         found = cls(**{**parameters.parameters_of(learning), **own})
         return found._use(version)
 
-    def _learn(self, X: list[Any], given: dict[str, Any], adds: bool) -> Self:
+    def _learn(self, given_documents: Iterable[Any], given: dict[str, Any], adds: bool) -> Self:
+        if self.model_store is None and not (adds and hasattr(self, "_folder")):
+            self._folder = OwnFolder()
+        X = documents.listed(given_documents)
         if not X:
             raise OptionError("X", X, "one document or more", "Give texts, or lists of tokens.")
         if isinstance(given["times"], Iterator):
