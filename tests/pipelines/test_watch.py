@@ -19,6 +19,7 @@ pytest.importorskip("starlette")
 from beam_topics.model.publishing.store import ModelStore  # noqa: E402
 from beam_topics.pipelines import train, watch  # noqa: E402
 from beam_topics.pipelines.__main__ import main  # noqa: E402
+from beam_topics.pipelines.cli.arguments import arranged  # noqa: E402
 from beam_topics.pipelines.cli.command import parse  # noqa: E402
 
 ROOT = Path(__file__).parent.parent.parent
@@ -73,14 +74,16 @@ def test_an_address_of_another_machine_is_told(folder, capsys, host):
 
 def line_of(given):
     """The command line of the child."""
-    return watch.line_of(parse(given, "watch", "", watch.GROUPS, train.REQUIRED, graph=False))
+    argv = arranged(given, "watch", watch.GROUPS).argv
+    return watch.line_of(parse(argv, "watch", "", watch.GROUPS, train.REQUIRED, graph=False))
 
 
 @pytest.mark.parametrize("store", ["gs://b/run/models", "elsewhere"])
 def test_the_child_takes_the_options_of_train_without_those_of_the_service(store):
     given = [f"--model_store={store}", "--dead_letters=d", "--topics", "4", "--seed=3"]
     service = ["--port=1", "--host", "::1", "--rate=2"]
-    assert line_of([*given[:2], *service, *given[2:]]) == ["train", *given]
+    kept = ["train", *given[:2], "--topics=4", "--seed=3"]
+    assert line_of([*given[:2], *service, *given[2:]]) == kept
 
 
 def test_the_child_labels_into_the_folder_of_the_run():
