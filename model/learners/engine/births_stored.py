@@ -11,17 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from beam_topics.model.learners.engine.alarms import KNOWN
-from beam_topics.model.learners.engine.candidates import NEAR, Candidate
-from beam_topics.model.learners.engine.endings import FIGURES
+from beam_topics.model.learners.engine.candidates import BLOCK, NEAR, STAKES, Candidate, Gain, Rise
 from beam_topics.model.learners.engine.kernels.draw import NONE
-from beam_topics.model.learners.engine.nursery import Nursery, Pair
-from beam_topics.model.learners.engine.proposals import TIMES
+from beam_topics.model.learners.engine.merges import PATIENCE
+from beam_topics.model.learners.engine.nursery import FIGURES, Nursery, Pair
+from beam_topics.model.learners.engine.proposals import KNOWN, TIMES
 from beam_topics.model.learners.engine.snapshots import Past
 from beam_topics.model.learners.engine.splits import EVERY
 from beam_topics.model.learners.engine.state import Array, State
-from beam_topics.model.learners.engine.twins import PATIENCE
-from beam_topics.model.learners.engine.wagers import BLOCK, STAKES, Gain, Rise
 from beam_topics.model.learners.packed_numbers import pack_numbers, unpack_numbers
 from beam_topics.model.stored import checks, wire
 

@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from beam_topics.model.kernels.first_uses import number_in_documents
 from beam_topics.model.learners.engine.kernels import beside
-from beam_topics.model.learners.engine.kernels.lanes import LANES
+from beam_topics.model.learners.engine.kernels.draw import LANES
 from beam_topics.model.learners.engine.state import Array, State
 from beam_topics.model.learners.packed_numbers import pack_numbers
 from beam_topics.model.stored import wire
@@ -73,10 +74,8 @@ def texts_of(live: State, chosen: Array) -> Texts:
 
 def kinds_of(texts: Texts) -> tuple[Array, Array]:
     """Return (words, documents) of all distinct pairs of these."""
-    is_first = np.zeros(len(texts.words), np.bool_)
-    beside.first_uses(texts.words, texts.offsets, np.full(len(texts.ids), -1), is_first)
-    where = np.repeat(np.arange(len(texts.lengths)), texts.lengths)
-    return texts.words[is_first], where[is_first]
+    words, _, bounds, _ = number_in_documents(texts.words, texts.offsets, len(texts.ids))
+    return words, np.repeat(np.arange(len(texts.lengths)), np.diff(bounds))
 
 
 @dataclass(frozen=True, eq=False)

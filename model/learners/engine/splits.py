@@ -33,6 +33,7 @@ import numpy as np
 
 from beam_topics.model.learners.engine.candidates import (
     MOST_A,
+    Gain,
     Prior,
     first,
     nearest,
@@ -44,7 +45,6 @@ from beam_topics.model.learners.engine.snapshots import Held, Texts, kinds_of, p
 from beam_topics.model.learners.engine.start import first_good
 from beam_topics.model.learners.engine.state import Array
 from beam_topics.model.learners.engine.stream import visit
-from beam_topics.model.learners.engine.wagers import Gain
 
 # Documents until the next look, and the share of all until then if no child got an id.
 EVERY, LATER = 300, 0.25

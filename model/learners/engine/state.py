@@ -30,9 +30,9 @@ import numpy as np
 import numpy.typing as npt
 
 from beam_topics.model.kernels.random import stream_key
-from beam_topics.model.learners.engine.kernels.draw import NONE, Documents, Scratch
-from beam_topics.model.learners.engine.kernels.lanes import LANES
-from beam_topics.model.learners.engine.kernels.names import MOST
+from beam_topics.model.learners.engine.kernels.draw import LANES, NONE, Documents, Scratch
+from beam_topics.model.learners.engine.kernels.figures import main_topics
+from beam_topics.model.learners.engine.kernels.tables import MOST
 
 Array = npt.NDArray[Any]
 
@@ -172,6 +172,11 @@ class State:
         return self.a0 / max(self.size + self.unseen, 1)
 
     @property
+    def strength(self) -> float:
+        """Return a, or that of the first epoch."""
+        return self.a or min(A_WORD * max(self.size, 1), MOST_A)
+
+    @property
     def known_share(self) -> float:
         """Return the mass that G has for the W words together: 1 without a word to come."""
         if not self.unseen:
@@ -245,6 +250,18 @@ class State:
             self.workspace = None
         self.alpha[before : self.topics] = alpha
         return list(range(before, self.topics))
+
+    def main_topics(self, first: int = 0) -> Array:
+        """Return the topic with the most tokens of each document from one on, int32; or -1."""
+        main = np.empty(self.documents - first, np.int32)
+        main_topics(self.offsets[first : self.documents + 1], self.z, self.topics, main)
+        return main
+
+    def counts_from(self, first: int, topics: int) -> Array:
+        """Return float64[2, topics], the tokens and documents of each topic, from a document on."""
+        z, main = self.z[self.offsets[first] : self.tokens], self.main_topics(first)
+        parts = [np.bincount(part, minlength=topics) for part in (z[z != NONE], main[main >= 0])]
+        return np.array(parts, np.float64)
 
     def recount(self, places: Array, topics: Array) -> None:
         """Give tokens other topics.
@@ -352,8 +369,7 @@ class State:
         """Return P(word | topic), float64[T, W], with the mean of G given the tables."""
         mean = self.base_mean()
         counts = self.rows[: self.size, : self.topics].T
-        strength = self.a or first_strength(self.size)
-        return (counts + strength * mean) / (self.totals[: self.topics, None] + strength)
+        return (counts + self.strength * mean) / (self.totals[: self.topics, None] + self.strength)
 
     def base_mean(self, words: Any = slice(None)) -> Array:
         """Return the mean of G given the tables, of all words or of some, float64[n]."""
@@ -389,11 +405,6 @@ class State:
         for array, used, form in parts:
             found.update(np.ascontiguousarray(array[:used], form).tobytes())
         return found.hexdigest()
-
-
-def first_strength(words: int) -> float:
-    """Return a for the first epoch, given W."""
-    return min(A_WORD * max(words, 1), MOST_A)
 
 
 def _whole(name: str, value: int, most: int) -> int:

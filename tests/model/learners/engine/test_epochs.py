@@ -10,9 +10,10 @@ import pytest
 from alarm import agrees_in_means
 
 from beam_topics.model.errors import LimitError
+from beam_topics.model.kernels.threads import each
 from beam_topics.model.learners.engine import epoch as law
 from beam_topics.model.learners.engine.archive import Schedule, archive, hashed_order, steps
-from beam_topics.model.learners.engine.epoch import MOST_COUNT, each, epoch, ranges_of
+from beam_topics.model.learners.engine.epoch import MOST_COUNT, epoch, ranges_of
 from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.state import State
 
