@@ -17,7 +17,7 @@ from beam_topics.model.kernels.first_uses import number_in_documents
 from beam_topics.model.learners.engine.kernels import beside
 from beam_topics.model.learners.engine.kernels.draw import LANES
 from beam_topics.model.learners.engine.state import Array, State
-from beam_topics.model.learners.packed_numbers import pack_numbers
+from beam_topics.model.learners.states import pack_counts
 from beam_topics.model.stored import wire
 
 # EM steps of a mixture.
@@ -114,10 +114,7 @@ class Past:
     @cached_property
     def packed(self) -> list[bytes]:
         """Return it as bytes: how many topics each word has, which, their counts, and G."""
-        words, topics = np.nonzero(self.counts)
-        lengths = np.bincount(words, minlength=len(self.base))
-        numbers = lengths, topics, self.counts[words, topics]
-        return [*map(pack_numbers, numbers), wire.array_to_bytes(self.base, "<f8")]
+        return [*pack_counts(self.counts), wire.array_to_bytes(self.base, "<f8")]
 
     def of_words(self, staying: Array) -> Past:
         """Return the snapshot with some of the words, int64[m], ascending."""

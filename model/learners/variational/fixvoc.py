@@ -41,9 +41,7 @@ from beam_topics.model.learners.variational.shared import (
     known_tokens,
     sample_counts,
     score,
-    settings_digest,
     total_nbytes,
-    unpack_state,
 )
 from beam_topics.model.publishing.snapshot import Snapshot, TopicWordPrior
 from beam_topics.model.stored import checks, wire
@@ -274,7 +272,6 @@ class _FixvocLearner(Generic[F]):
         words = state.vocabulary
         header = {
             **state.header(),
-            "settings": settings_digest(state.settings),
             "scale": state.scale,
             "fresh": state.fresh,
         }
@@ -289,8 +286,8 @@ class _FixvocLearner(Generic[F]):
     def load(
         self, settings: F, key: str, island: int, data: bytes, threads: int = 1
     ) -> FixvocState[F]:
-        header, (words, *blobs) = unpack_state(MAGIC, data, settings, 4)
         state = self.init(settings, key, island, threads)
+        header, (words, *blobs) = state.unpack(MAGIC, data, 4)
         votes, counts, added = (
             wire.array_from_bytes(blob, dtype)
             for blob, dtype in zip(blobs, ("<i8", "<f8", "<f8"), strict=True)
@@ -300,7 +297,6 @@ class _FixvocLearner(Generic[F]):
         checks.measures("sums of a saved learner's topics", added)
         checks.measures("counts of a saved learner's words", counts)
         state.vocabulary.restore(names, votes)
-        state.restore(header)
         state.counts = checks.shaped(
             "counts of a saved learner's words", counts, len(names), settings.topic_count
         ).copy()

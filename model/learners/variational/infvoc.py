@@ -51,9 +51,7 @@ from beam_topics.model.learners.variational.shared import (
     VariationalState,
     sample_counts,
     score,
-    settings_digest,
     total_nbytes,
-    unpack_state,
 )
 from beam_topics.model.publishing.snapshot import Snapshot, TopicWordPrior
 from beam_topics.model.stored import checks, wire
@@ -272,14 +270,15 @@ class InfvocLearner:
             state.vocabulary.words.text.tobytes(),
             state.character_model.to_bytes() if state.character_model else b"",
         )
-        header = {**state.header(), "settings": settings_digest(state.settings)}
-        return wire.pack(MAGIC, header, *texts, *(wire.array_to_bytes(*array) for array in arrays))
+        return wire.pack(
+            MAGIC, state.header(), *texts, *(wire.array_to_bytes(*array) for array in arrays)
+        )
 
     def load(
         self, settings: Infvoc, key: str, island: int, data: bytes, threads: int = 1
     ) -> InfvocState:
-        header, (words, character_model, *blobs) = unpack_state(MAGIC, data, settings, 8)
         state = self.init(settings, key, island, threads)
+        _, (words, character_model, *blobs) = state.unpack(MAGIC, data, 8)
         topic_tables = ("<f8", "<i8", "<i4", "<f8", "<f8", "<f8")
         base, size, numbers, use, rest, sums = (
             wire.array_from_bytes(blob, kind)
@@ -298,7 +297,6 @@ class InfvocLearner:
         checks.measures("sums of a saved learner's topics", sums)
         if names and not character_model:
             checks.refuse("spellings of a saved learner", "none", "a distribution with words")
-        state.restore(header)
         state.vocabulary = Vocabulary(names, sys.maxsize)
         state.character_model = (
             CharacterModel.from_bytes(character_model) if character_model else state.character_model

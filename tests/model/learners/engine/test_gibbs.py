@@ -14,7 +14,7 @@ from beam_topics.model.learners.engine import holding, stored, stream
 from beam_topics.model.learners.engine.epoch import epoch
 from beam_topics.model.learners.engine.kernels.figures import log_joint
 from beam_topics.model.learners.engine.state import State
-from beam_topics.model.learners.packed_numbers import pack_numbers
+from beam_topics.model.learners.states import pack_numbers
 from beam_topics.model.scaled import Scaled
 from beam_topics.model.stored import wire
 
