@@ -51,7 +51,7 @@ from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.merges import ids_for, judge_twins, seek_twins
 from beam_topics.model.learners.engine.nursery import Stream, forget, told, watch
 from beam_topics.model.learners.engine.proposals import bear_domain, is_alarm, propose
-from beam_topics.model.learners.engine.snapshots import Held, Past, phi_of, texts_of
+from beam_topics.model.learners.engine.snapshots import Held, Past, phi_now, texts_of
 from beam_topics.model.learners.engine.splits import look
 from beam_topics.model.learners.engine.state import Array
 from beam_topics.model.learners.engine.stream import SMALL, is_due, owe, pay, visit
@@ -112,8 +112,7 @@ def labelled(stream: Stream) -> Array:
     chosen = stream.arrived[np.isin(stream.marks[stream.arrived], nursery.waiting)]
     if len(chosen):
         texts = texts_of(live, chosen)
-        counts, totals = live.rows[texts.ids, : live.topics], live.totals[: live.topics]
-        held = Held.of(nursery.alpha, phi_of(counts, totals, live.base_mean(texts.ids), live.a))
+        held = Held.of(nursery.alpha, phi_now(live, texts.ids))
         theta, lengths = held.mixtures(texts)[:, : live.topics].astype(np.float64), texts.lengths
         theta /= theta.sum(axis=1, keepdims=True)
         tokens = (theta * lengths[:, None]).sum(axis=0)

@@ -14,8 +14,9 @@ new topics have the counts n_wj of the candidate's documents and the strength mi
 4. Those stay that at least six of the documents hold. A document *holds* a topic if more than .1
    of its mixture is the topic's.
 
-The many topics of a new domain begin evenly, token by token, so that they sort themselves out, and
-have no steps 3 and 4.
+The many topics of a new domain, and those of documents that no topic explains, begin evenly, token
+by token, so that they sort themselves out (:func:`learn_evenly`). Their G is half that of the
+documents.
 
 A document *may* hold a candidate if a tenth of it explains the tokens better than the stream's
 words alone: sum over its tokens of ln(.9 + .1 max_j phi_wj / share of w) > 0. Few do, and mixtures
@@ -59,7 +60,14 @@ import numpy as np
 
 from beam_topics.model.learners.engine.kernels import beside
 from beam_topics.model.learners.engine.kernels.draw import LANES
-from beam_topics.model.learners.engine.snapshots import Held, Past, Texts, phi_of, texts_of
+from beam_topics.model.learners.engine.snapshots import (
+    Held,
+    Past,
+    Texts,
+    kinds_of,
+    phi_of,
+    texts_of,
+)
 from beam_topics.model.learners.engine.state import Array, State, with_room
 
 STAKES = (0.05, 0.1, 0.2, 0.45)
@@ -72,8 +80,8 @@ BLOCK = 3
 GUESS, GUESSED = 0.5, 20
 # Old topics that are told apart; the most of a new topic's prior.
 NEAR, MOST_A = 8, 100.0
-# Sweeps: at first, then of a candidate or a domain, and after each minibatch.
-FIRST, LATER, LATER_DOMAIN, ON = 5, 10, 85, 3
+# Sweeps of a candidate: at first, then, and after each minibatch.
+FIRST, LATER, ON = 5, 10, 3
 # Of a document's tokens, so that it stays; of its mixture, so that it holds a topic.
 STAYS, HOLDS = 0.05, 0.1
 # The cosine from which two candidates are one.
@@ -191,39 +199,80 @@ def learn(
         texts: the documents.
         old: the old topics.
         prior: of the new ones.
-        new: bool[V], the words that begin in new topics; of a domain all.
+        new: bool[V], the words that begin in new topics.
         count: m.
         names: of the draws.
-        least: documents that hold a topic that stays; 0 for a domain.
+        least: documents that hold a topic that stays.
 
     Returns:
         None if no new topic stays.
     """
     theta, width = old.mixtures(texts), old.phi.shape[1]
     near = nearest(theta)
-    topics = first(texts, old, theta, new, count, not least, names)
+    topics = first(texts, old, theta, new, count, False, names)
     sweep_beside(texts, topics, old, near, prior, count, FIRST, names)
-    stays = np.ones(len(near), np.bool_)
-    if least:
-        tokens = texts.of_topics(topics, width, count).sum(axis=1)
-        stays = tokens >= np.maximum(1, STAYS * texts.lengths)
+    tokens = texts.of_topics(topics, width, count).sum(axis=1)
+    stays = tokens >= np.maximum(1, STAYS * texts.lengths)
     if not stays.any():
         return None
     topics = topics[np.repeat(stays, texts.lengths)]
     texts, near, theta = texts.of(stays), near[stays], theta[stays]
-    sweep_beside(texts, topics, old, near, prior, count, LATER if least else LATER_DOMAIN, names)
-    if least:
-        _join(texts.counts(topics, width, count), prior.base, width, topics)
-    share, needed = (HOLDS, least) if least else (STAYS, 3)
-    held = texts.of_topics(topics, width, count) > share * texts.lengths[:, None]
-    good = np.flatnonzero(held.sum(axis=0) >= needed)
-    if not len(good):
+    sweep_beside(texts, topics, old, near, prior, count, LATER, names)
+    _join(texts.counts(topics, width, count), prior.base, width, topics)
+    held = texts.of_topics(topics, width, count) > HOLDS * texts.lengths[:, None]
+    good = held.sum(axis=0) >= least
+    if not good.any():
         return None
-    place = np.full(width + count, -1, np.int32)
-    place[:width], place[width + good] = np.arange(width), width + np.arange(len(good))
-    others = first(texts, old, theta, new, 0, False, names)
-    topics = np.where(place[topics] < 0, others, place[topics])
-    return Learned(stays, topics, near, len(good))
+    return Learned(stays, _only(texts, old, theta, topics, good, names), near, int(good.sum()))
+
+
+def learn_evenly(
+    live: State,
+    texts: Texts,
+    old: Held,
+    alpha: float,
+    count: int,
+    sweeps: int,
+    names: Names,
+    least: int = 0,
+) -> tuple[Array, Array]:
+    """Learn new topics beside old ones, in which all tokens begin evenly.
+
+    Args:
+        live: the model.
+        texts: the documents.
+        old: the topics of the model.
+        alpha: of each topic.
+        count: the most new topics.
+        sweeps: their number.
+        names: of the draws.
+        least: documents with .05 of their tokens in a topic that stays.
+
+    Returns:
+        int32[N], the topics of tokens, where K8 + j is new; float32[V, m], P(w | j).
+    """
+    words = np.bincount(kinds_of(texts)[0], minlength=len(texts.ids)) + 0.01
+    base = (live.base_mean(texts.ids) + words / words.sum()) / 2.0
+    prior, theta = Prior(base, min(live.a, MOST_A), alpha), old.mixtures(texts)
+    topics = first(texts, old, theta, np.ones(len(words), np.bool_), count, True, names)
+    sweep_beside(texts, topics, old, nearest(theta), prior, count, sweeps, names)
+    if least:
+        held = texts.of_topics(topics, old.phi.shape[1], count) > STAYS * texts.lengths[:, None]
+        good = held.sum(axis=0) >= least
+        if not good.any():
+            return topics, np.zeros((len(words), 0), np.float32)
+        topics, count = _only(texts, old, theta, topics, good, names), int(good.sum())
+    counts = texts.counts(topics, old.phi.shape[1], count)
+    return topics, phi_of(counts, counts.sum(axis=0), base, prior.a)
+
+
+def _only(texts: Texts, old: Held, theta: Array, topics: Array, good: Array, names: Names) -> Array:
+    """Return the topics of tokens with those of the new ones alone that are good, bool[m]."""
+    width = old.phi.shape[1]
+    place = np.concatenate([np.arange(width), np.where(good, width + np.cumsum(good) - 1, -1)])
+    others = first(texts, old, theta, np.zeros(len(texts.ids), np.bool_), 0, False, names)
+    found: Array = np.where(place[topics] < 0, others, place[topics]).astype(np.int32)
+    return found
 
 
 def nearest(theta: Array) -> Array:

@@ -109,7 +109,6 @@ class GibbsLearner:
             words=len(state.vocabulary),
             log_evidence=state.log_evidence,
             scored_tokens=state.scored,
-            ess=1.0,
             in_sample_nmi=_in_sample_nmi(current, state.labels),
         )
 
@@ -191,8 +190,6 @@ def _step(state: GibbsState, minibatch: Minibatch) -> StepInfo:
         tokens=len(minibatch.tokens),
         unknown_tokens=len(minibatch.tokens) - (state.tokens - before),
         moves=state.live.visits - visits,
-        resamplings=0,
-        ess=1.0,
         log_evidence=learned.fit,
         words=len(state.vocabulary),
         scored_tokens=learned.tokens,
@@ -313,17 +310,8 @@ def as_stream(settings: Gibbs, archive: GibbsState) -> GibbsState:
         setattr(stream, name, getattr(archive, name))
     stream.first, stream.marks = live.topics, np.arange(archive.documents)
     stream.places = places_of(live, stream.marks)
-    _remember(stream)
+    if nursery := stream.nursery:
+        nursery.alpha, nursery.uses = stream.alpha, np.zeros((2, live.size), np.int64)
+        remember(_stream(stream, nursery, stream.marks[:0], ()), stream.marks)
     stream.keep_sample(stream.documents)
     return stream
-
-
-def _remember(state: GibbsState) -> None:
-    """Let births know what was learned."""
-    if state.nursery is None:
-        return
-    live, nursery, everyone = state.live, state.nursery, np.arange(state.documents)
-    nursery.alpha, nursery.uses = state.alpha, np.zeros((2, live.size), np.int64)
-    about = state.documents, everyone[:0], (), 0, state.pool
-    stream = Stream(live, state.marks, nursery, *about)
-    remember(stream, everyone)

@@ -44,7 +44,7 @@ from beam_topics.model.learners.engine.candidates import BOUND, may_hold
 from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.kernels.figures import products
 from beam_topics.model.learners.engine.nursery import Pair, Stream, forget
-from beam_topics.model.learners.engine.snapshots import Held, Texts, phi_of, texts_of
+from beam_topics.model.learners.engine.snapshots import Held, Texts, phi_now, phi_of, texts_of
 from beam_topics.model.learners.engine.state import Array, State
 from beam_topics.model.learners.engine.stream import SMALL, drawn, visit
 
@@ -153,8 +153,7 @@ def _losses(live: State, documents: Array, alpha: float) -> tuple[Array, Array]:
     where, each = np.repeat(np.arange(len(documents)), np.diff(offsets)), np.arange(len(z))
     cells = np.bincount(where * topics + z, minlength=len(documents) * topics)
     inside = cells.reshape(-1, topics)[where] + alpha
-    totals = live.totals[:topics].astype(np.float64)
-    q = phi_of(live.rows[words, :topics], totals, live.base_mean(words), live.a)
+    totals, q = live.totals[:topics].astype(np.float64), phi_now(live, words)
     own, p = inside[each, z, None] - 1.0, q[each, z, None].astype(np.float64)
     mine = totals[z, None]
     mixed = (mine * p + totals * q) / (mine + totals)
@@ -189,13 +188,13 @@ def judge_twins(stream: Stream) -> None:
     live, nursery = stream.live, stream.nursery
     if not nursery.twins:
         return
-    texts, topics = texts_of(live, stream.arrived), live.topics
-    counts, totals = live.rows[texts.ids, :topics], live.totals[:topics]
+    texts, totals = texts_of(live, stream.arrived), live.totals
     base, shares = live.base_mean(texts.ids), nursery.shares(texts.ids)
-    phi = phi_of(counts, totals, base, live.a)
+    phi = phi_now(live, texts.ids)
     for pair in list(nursery.twins):
         both = [pair.x, pair.y]
-        one = phi_of(counts[:, both].sum(axis=1)[:, None], totals[both].sum()[None], base, live.a)
+        counts = live.rows[texts.ids[:, None], both].sum(axis=1)
+        one = phi_of(counts[:, None], totals[both].sum()[None], base, live.a)
         gains = _gains(texts, phi, both, one, shares, nursery.alpha)
         pair.gain.add((BOUND * gains).tolist())
         pair.judges += len(gains)

@@ -33,11 +33,11 @@ from beam_topics.model.learners.engine.candidates import (
     MOST_A,
     Candidate,
     Gain,
-    Learned,
     Prior,
     Rise,
     held_shares,
     learn,
+    learn_evenly,
 )
 from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.merges import ids_for
@@ -47,7 +47,7 @@ from beam_topics.model.learners.engine.snapshots import (
     Past,
     Texts,
     kinds_of,
-    phi_of,
+    phi_now,
     texts_of,
 )
 from beam_topics.model.learners.engine.state import Array
@@ -64,6 +64,8 @@ ROUNDS = 2
 FALL, SPREAD, KNOWN = 0.2, 4.0, 5
 # The most documents that propose; the share of documents that gives half of all topics.
 MOST_FIRST, WHOLE = 300, 0.6
+# Sweeps that learn a domain, and documents that hold a topic of it.
+SWEEPS, OF_DOMAIN = 90, 3
 # The share of the judges that a topic has that is born.
 PRESENT = 0.002
 
@@ -175,17 +177,19 @@ class Domain(NamedTuple):
 
     Attributes:
         documents: int64[n], the documents that were learned from.
+        topics: int32[N], of their tokens; K8 + j is new.
+        new: m.
         texts: the judges.
         old: the topics of now.
         both: these and the new ones.
-        made: the new ones.
     """
 
     documents: Array
+    topics: Array
+    new: int
     texts: Texts
     old: Held
     both: Held
-    made: Learned
 
 
 def bear_domain(stream: Stream, now: Array) -> None:
@@ -203,7 +207,7 @@ def bear_domain(stream: Stream, now: Array) -> None:
     gain.add(gains.tolist())
     if gain.log <= -float(np.log(nursery.law.level)) or gains.sum() <= 0:
         return
-    topics, width, new = live.topics, found.old.phi.shape[1], found.made.new
+    topics, width, new = live.topics, found.old.phi.shape[1], found.new
     shares = found.both.mixtures(found.texts, 2)[:, topics : topics + new]
     held = shares.sum(axis=0)
     order = np.argsort(-held, kind="stable")
@@ -214,7 +218,7 @@ def bear_domain(stream: Stream, now: Array) -> None:
     ids = np.full(width + new, NONE, np.uint16)
     ids[:topics] = np.arange(topics)
     ids[born], ids[width + order[: len(born)]] = NONE, born
-    live.recount(live.places(found.documents)[0], ids[found.made.topics])
+    live.recount(live.places(found.documents)[0], ids[found.topics])
     figures = {"gain": each, "log_gain": gain.log}
     # The judges are the last documents of the minibatch.
     mine = np.concatenate([np.zeros(len(stream.arrived) - len(shares)), shares.sum(axis=1)])
@@ -226,25 +230,21 @@ def bear_domain(stream: Stream, now: Array) -> None:
 def propose_domain(stream: Stream, now: Array) -> Domain | None:
     """Learn many topics from the first half of the minibatch; None if nothing is in excess."""
     live, nursery = stream.live, stream.nursery
-    past, middle = Past.of(live, stream.seen), stream.arrived[len(stream.arrived) // 2]
+    middle = stream.arrived[len(stream.arrived) // 2]
     first, judges = now[now < middle], stream.arrived[stream.arrived >= middle]
     texts = texts_of(live, np.concatenate([first, judges]))
     is_first = np.arange(len(texts.lengths)) < len(first)
-    phi, half = past.phi(texts.ids, live), texts.of(is_first)
+    phi, half = phi_now(live, texts.ids), texts.of(is_first)
     old = Held.of(nursery.alpha, phi)
-    uses = (old.mixtures(half)[:, : past.topics] * half.lengths[:, None]).sum(axis=0)
+    uses = (old.mixtures(half)[:, : live.topics] * half.lengths[:, None]).sum(axis=0)
     found = excess(half, expect(stream, texts.ids, phi, uses), MOST_FIRST)
     count = int(min(nursery.most / 2, live.topics) * min(1.0, found.share / WHOLE))
     if found.chosen.sum() < nursery.law.least or count < 1:
         return None
     some = half.of(found.chosen)
-    words = np.bincount(kinds_of(some)[0], minlength=len(texts.ids)) + 0.01
-    base = (past.prior(texts.ids, live) + words / words.sum()) / 2.0
-    prior = Prior(base, min(past.a, MOST_A), nursery.alpha)
-    made = learn(some, old, prior, np.ones(len(base), np.bool_), count, nursery.names, 0)
-    if made is None:
+    names = nursery.names
+    topics, new = learn_evenly(live, some, old, nursery.alpha, count, SWEEPS, names, OF_DOMAIN)
+    if not new.shape[1]:
         return None
-    counts = some.counts(made.topics, old.phi.shape[1], made.new)
-    new = phi_of(counts, counts.sum(axis=0), base, prior.a)
     both = Held.of(nursery.alpha, phi, new)
-    return Domain(first[found.chosen], texts.of(~is_first), old, both, made)
+    return Domain(first[found.chosen], topics, new.shape[1], texts.of(~is_first), old, both)

@@ -142,6 +142,12 @@ def phi_of(counts: Array, totals: Array, base: Array, a: float) -> Array:
     return found
 
 
+def phi_now(live: State, ids: Array) -> Array:
+    """Return phi of the topics of a model, float32[V, T]."""
+    counts, totals = live.rows[ids, : live.topics], live.totals[: live.topics]
+    return phi_of(counts, totals, live.base_mean(ids), live.a)
+
+
 class Held(NamedTuple):
     """Topics that are held, padded to a multiple of eight.
 

@@ -9,7 +9,7 @@ the parameters G, a, a0 and alpha, and the number of epochs, which names the dra
 exceed what z explains: by those of documents that have left, and by prior tokens.
 
 Arrays have room: they are longer than what is in use, and double when it ends. So minibatches add
-documents and words in amortised constant time. Only what is in use enters a digest.
+documents and words in amortised constant time.
 
 >>> state = State(topics=3, seed=1)
 >>> state.add_words(4)
@@ -21,8 +21,6 @@ array([0, 1])
 
 from __future__ import annotations
 
-import hashlib
-import struct
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -79,10 +77,6 @@ class Workspace:
         self.slots: Array = np.full((shards, words), -1, np.int32)
         self.pools: Array = np.empty((shards, words, width), np.int32)
         self.totals: Array = np.zeros((shards, width), np.int64)
-
-    def fits(self, shards: int, words: int) -> bool:
-        """Return whether there is room for as many shards and words."""
-        return shards <= self.slots.shape[0] and words <= self.slots.shape[1]
 
     def scratch(self, longest: int) -> Scratch:
         """Return where one shard computes, for documents of at most ``longest`` tokens."""
@@ -361,9 +355,10 @@ class State:
 
     def room_for(self, shards: int) -> Workspace:
         """Return memory for as many shards."""
-        if self.workspace is None or not self.workspace.fits(shards, len(self.rows)):
-            self.workspace = Workspace(shards, len(self.rows), self.rows.shape[1])
-        return self.workspace
+        work, words = self.workspace, len(self.rows)
+        if work is None or work.slots.shape[0] < shards or work.slots.shape[1] < words:
+            work = self.workspace = Workspace(shards, words, self.rows.shape[1])
+        return work
 
     def phi(self) -> Array:
         """Return P(word | topic), float64[T, W], with the mean of G given the tables."""
@@ -375,36 +370,6 @@ class State:
         """Return the mean of G given the tables, of all words or of some, float64[n]."""
         tables = self.tables[: self.size]
         return (tables[words] + self.base_share) / (tables.sum() + self.a0)
-
-    def digest(self) -> str:
-        """Return a digest of all that later draws depend on, in 64 hexadecimal digits."""
-        numbers = (self.topics, self.size, self.documents, self.shards, self.epochs, self.owed)
-        since = self.visits - self.reseated
-        found = hashlib.sha256(
-            struct.pack(
-                "<10q2d?",
-                *numbers,
-                *self.key,
-                since,
-                self.unseen,
-                self.a,
-                self.a0,
-                self.learns_strengths,
-            )
-        )
-        parts = [
-            (self.words, self.tokens, "<i4"),
-            (self.z, self.tokens, "<u2"),
-            (self.offsets, self.documents + 1, "<i8"),
-            (self.rows, self.size, "<i4"),
-            (self.tables, self.size, "<i8"),
-            (self.base, self.size, "<f8"),
-            (self.totals, len(self.totals), "<i8"),
-            (self.alpha, len(self.alpha), "<f8"),
-        ]
-        for array, used, form in parts:
-            found.update(np.ascontiguousarray(array[:used], form).tobytes())
-        return found.hexdigest()
 
 
 def _whole(name: str, value: int, most: int) -> int:

@@ -43,6 +43,7 @@ def state_to_bytes(state: GibbsState) -> bytes:
     """Return the state in canonical form."""
     live, topics = state.live, state.live.topics
     size, counts = live.size, live.rows[: live.size, :topics]
+    z = live.z[: live.tokens].astype(np.int64)
     header = {
         **{name: getattr(state, name) for name in _FACTS},
         **{name: getattr(live, name) for name in _COUNTERS},
@@ -64,15 +65,10 @@ def state_to_bytes(state: GibbsState) -> bytes:
         pack_numbers(np.diff(live.offsets[: live.documents + 1])),
         pack_numbers(state.marks),
         pack_numbers(live.words[: live.tokens]),
-        pack_numbers(_topics_stored(live)),
+        # 0 is none.
+        pack_numbers(np.where(z == NONE, 0, z + 1)),
         *([nursery_to_bytes(state.nursery)] if state.nursery else []),
     )
-
-
-def _topics_stored(live: State) -> Array:
-    """Return the topics of all tokens plus one; 0 is none."""
-    z = live.z[: live.tokens].astype(np.int64)
-    return np.where(z == NONE, 0, z + 1)
 
 
 def state_from_bytes(settings: Gibbs, key: str, data: bytes, threads: int) -> GibbsState:
@@ -205,7 +201,9 @@ def _load_facts(state: GibbsState, header: dict[str, Any]) -> None:
     load_facts(state, header, _FACTS)
     load_facts(state.live, header, _COUNTERS)
     checks.whole(f"reseated of {name}", state.live.reseated, 0, state.live.visits + 1)
-    checks.whole(f"owed of {name}", state.live.owed, 0, SMALL if _revisits(state) else 1)
+    schedule = state.settings.schedule
+    revisits = isinstance(schedule, StreamSchedule) and schedule.moves > 0
+    checks.whole(f"owed of {name}", state.live.owed, 0, SMALL if revisits else 1)
     # An epoch names draws by forty bits.
     checks.whole(f"epochs of {name}", state.live.epochs, 0, 2**40)
     most = state.documents + 1
@@ -229,9 +227,3 @@ def _check_choice(state: GibbsState) -> None:
         checks.equal(f"documents at hand of {name}", len(state.marks), documents)
     is_chosen = documents >= LOOKS[0] or not state.is_choosing
     checks.equal(f"first topics of {name}", state.first > 0, is_chosen)
-
-
-def _revisits(state: GibbsState) -> bool:
-    """Return whether documents are visited again."""
-    schedule = state.settings.schedule
-    return isinstance(schedule, StreamSchedule) and schedule.moves > 0

@@ -35,7 +35,7 @@ import numpy.typing as npt
 from beam_topics.model.arrays import FloatArray, IntArray, LongArray
 from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.kernels.threads import over_slices
-from beam_topics.model.learners.base import Arrivals, StepInfo, Summary, register
+from beam_topics.model.learners.base import StepInfo, register
 from beam_topics.model.learners.variational.kernels.variational_estep import (
     Sticks,
     StickUpdate,
@@ -48,6 +48,7 @@ from beam_topics.model.learners.variational.kernels.variational_estep import (
 from beam_topics.model.learners.variational.settings import Infvoc
 from beam_topics.model.learners.variational.shared import (
     KnownTokens,
+    VariationalLearner,
     VariationalState,
     sample_counts,
     score,
@@ -177,15 +178,9 @@ class InfvocState(VariationalState[Infvoc]):
         words, sizes = none.astype(np.int32), np.zeros(topics, np.int64)
         self.sticks = Sticks(words, none, none, sizes, empty_positions(0, topics))
 
-    @property
-    def base_distribution(self) -> CharacterModel:
-        """G0; it exists as soon as there is a word."""
-        assert self.character_model is not None
-        return self.character_model
-
 
 @register(Infvoc)
-class InfvocLearner:
+class InfvocLearner(VariationalLearner):
     """The learner; see the module's docstring."""
 
     def init(self, settings: Infvoc, key: str, island: int, threads: int = 1) -> InfvocState:
@@ -213,10 +208,7 @@ class InfvocLearner:
         self._learn(state, local, counts, weight / settings.local_sweeps, step)
         if state.steps % settings.reorder_every == 0:
             reorder(state)
-        return state.step_info(minibatch, local, len(state.vocabulary), found, settings.sweeps)
-
-    def arrivals(self, state: InfvocState, after: int, unlearned: bool = False) -> Arrivals:
-        return state.arrivals(after, unlearned)
+        return state.step_info(minibatch, local, found)
 
     def snapshot(self, state: InfvocState, chain: int | None = None) -> Snapshot:
         settings, sticks, words = state.settings, state.sticks, len(state.vocabulary)
@@ -245,9 +237,6 @@ class InfvocLearner:
             prior=prior,
             words=state.vocabulary.words,
         )
-
-    def summary(self, state: InfvocState, chain: int | None = None) -> Summary:
-        return state.summary(len(state.vocabulary))
 
     def witness(self, state: InfvocState) -> bytes:
         arrays = (state.sums, "<f8"), (state.sticks.size, "<i8")
@@ -321,8 +310,9 @@ class InfvocLearner:
         """Compute G0 of the words that have joined the vocabulary."""
         new = state.vocabulary.since(known)
         if new:
+            assert state.character_model is not None
             state.base = np.concatenate(
-                [state.base[:known], state.base_distribution.probabilities(new)]
+                [state.base[:known], state.character_model.probabilities(new)]
             )
 
     def _topic_means(self, state: InfvocState, local: KnownTokens, known: int) -> FloatArray:

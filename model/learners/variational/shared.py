@@ -73,6 +73,7 @@ class VariationalState(KeepsEvidence, Generic[S]):
 
     Attributes:
         settings, key, threads: as given to ``init``.
+        vocabulary: the words.
         sequence: number of the last minibatch.
         steps: i.
         documents, tokens: how many were learned.
@@ -83,6 +84,7 @@ class VariationalState(KeepsEvidence, Generic[S]):
     settings: S
     key: str
     threads: int
+    vocabulary: Any = field(init=False)
     sequence: int = 0
     steps: int = 0
     documents: int = 0
@@ -117,59 +119,27 @@ class VariationalState(KeepsEvidence, Generic[S]):
         documents = np.bincount(main[main >= 0], minlength=len(tokens))
         self.arrived = np.array([tokens, documents], np.float64)
 
-    def arrivals(self, after: int, unlearned: bool) -> Arrivals:
-        """Return what :meth:`beam_topics.model.learners.base.Learner.arrivals` returns.
-
-        No document waits, so the last minibatch is counted as a whole or not at all.
-        """
-        if unlearned or not self.arrived.size or after >= self.documents:
-            return Arrivals(np.zeros((1, 2, self.settings.topic_count)), self.documents)
-        return Arrivals(self.arrived[None].copy(), self.documents)
-
     def step_info(
         self,
         minibatch: Minibatch,
         local: KnownTokens,
-        words: int,
         found: Scaled | None,
-        sweeps: int,
     ) -> StepInfo:
         """Return what a step did.
 
         Args:
             minibatch: the minibatch.
             local: its known tokens.
-            words: size of the vocabulary.
             found: the minibatch's probability; None where it was not scored.
-            sweeps: the number of sweeps over its tokens.
         """
         return StepInfo(
             documents=len(minibatch),
             tokens=len(minibatch.tokens),
             unknown_tokens=len(minibatch.tokens) - len(local.tokens),
-            moves=sweeps * len(local.tokens),
-            resamplings=0,
-            ess=1.0,
+            moves=self.settings.sweeps * len(local.tokens),
             log_evidence=found.log() if found else 0.0,
-            words=words,
+            words=len(self.vocabulary.words),
             scored_tokens=len(local.tokens) if found else 0,
-        )
-
-    def summary(self, words: int) -> Summary:
-        """Return the summary of the learner.
-
-        There is no posterior of a particle; the evidence of all tokens takes its place.
-        """
-        return Summary(
-            evidence=self.recent_evidence,
-            posterior=self.evidence,
-            documents=self.documents,
-            tokens=self.tokens,
-            words=words,
-            log_evidence=self.evidence.log(),
-            scored_tokens=self.scored,
-            ess=1.0,
-            in_sample_nmi=None,
         )
 
     def header(self) -> dict[str, Any]:
@@ -188,6 +158,30 @@ class VariationalState(KeepsEvidence, Generic[S]):
         load_facts(self, header, _COUNTS)
         self.load_evidence(header)
         return header, found
+
+
+class VariationalLearner:
+    """What the variational learners do alike."""
+
+    def arrivals(
+        self, state: VariationalState[Any], after: int, unlearned: bool = False
+    ) -> Arrivals:
+        # No document waits, so the last minibatch is counted as a whole or not at all.
+        if unlearned or not state.arrived.size or after >= state.documents:
+            return Arrivals(np.zeros((1, 2, state.settings.topic_count)), state.documents)
+        return Arrivals(state.arrived[None].copy(), state.documents)
+
+    def summary(self, state: VariationalState[Any], chain: int | None = None) -> Summary:
+        # There is no posterior of a particle; the evidence of all tokens takes its place.
+        return Summary(
+            evidence=state.recent_evidence,
+            posterior=state.evidence,
+            documents=state.documents,
+            tokens=state.tokens,
+            words=len(state.vocabulary.words),
+            log_evidence=state.evidence.log(),
+            scored_tokens=state.scored,
+        )
 
 
 def known_tokens(minibatch: Minibatch, numbers: IntArray) -> KnownTokens:
@@ -256,7 +250,7 @@ def fitted_counts(
     documents = _word_repeats(local)
     theta = np.empty((len(documents.offsets) - 1, weights.shape[1]))
     counts = np.zeros(weights.shape)
-    alpha, updates = settings.topic_alpha, settings.local_iterations
+    alpha, updates = settings.topic_alpha, settings.sweeps
 
     def run(first: int, last: int, thread: int) -> None:
         fit_documents(first, last, documents, weights, alpha, updates, theta)
