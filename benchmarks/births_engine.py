@@ -39,7 +39,6 @@ import numpy as np
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
 from beam_topics.model.learners import LEARNER, learner_for
-from beam_topics.model.learners.engine.holding import topics_of_documents
 from beam_topics.model.learners.engine.snapshots import Held, texts_of
 from beam_topics.model.learners.engine.state import State
 from beam_topics.model.publishing.events import BIRTH
@@ -117,7 +116,7 @@ def run(rows: list[Text], seed: int, **options: Any) -> tuple[float, list[dict[s
 
 def told(state: Any, event: Any, rows: list[Text]) -> dict[str, Any]:
     """Return what an event says, and the labels of the documents that hold its topics."""
-    main = topics_of_documents(state.live)
+    main = state.live.main_topics()
     of = Counter(rows[d].label for d in state.marks[np.isin(main, event.topics)].tolist())
     live, words = state.live, state.vocabulary.words
     p = live.rows[: live.size, event.topics[0]] / max(live.totals[event.topics[0]], 1)
@@ -174,7 +173,7 @@ def topics_of_groups(state: Any, rows: list[Text]) -> dict[str, list[int]]:
     last = state.marks >= state.documents - LAST
     of = Counter(
         (rows[d].label, int(topic))
-        for d, topic in zip(state.marks[last], topics_of_documents(state.live)[last], strict=True)
+        for d, topic in zip(state.marks[last], state.live.main_topics()[last], strict=True)
         if topic >= 0
     )
     groups = sorted({group for group, _ in of})
@@ -184,7 +183,7 @@ def topics_of_groups(state: Any, rows: list[Text]) -> dict[str, list[int]]:
 def holder(state: Any, rows: list[Text], name: str) -> tuple[int, float]:
     """Return the topic that holds most posts of a group after the pause, and their share."""
     mine = [d >= PAUSE.stop and rows[d].label == name for d in state.marks.tolist()]
-    main = topics_of_documents(state.live)[mine]
+    main = state.live.main_topics()[mine]
     counts = np.bincount(main[main >= 0])
     return int(counts.argmax()), round(float(counts.max() / counts.sum()), 3)
 

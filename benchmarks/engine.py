@@ -15,6 +15,7 @@ first 70 % of labelled documents and tested on the others. NPMI: ten words of ea
 from __future__ import annotations
 
 import argparse
+import hashlib
 import importlib.util
 import json
 import time
@@ -92,7 +93,8 @@ def engine(found: Corpus, options: argparse.Namespace) -> Iterator[dict[str, Any
     for threads in (1, 2):
         state, seconds, wall, marks = learn(found, options, schedule, threads)
         line = {"learner": "engine", "threads": threads, "seconds": seconds, "wall": wall}
-        line |= {"visits": state.visits / state.tokens, "a": state.a, "digest": state.digest()}
+        learned = hashlib.sha256(state.z[: state.tokens]).hexdigest()
+        line |= {"visits": state.visits / state.tokens, "a": state.a, "digest": learned}
         line |= {"tables": int(state.tables[: state.size].sum()), "stages": marks}
         if threads == 1:
             digest = line["digest"]

@@ -33,7 +33,6 @@ import numpy as np
 
 from beam_topics.model.evaluation.agreement import nmi
 from beam_topics.model.learners import LEARNER, learner_for
-from beam_topics.model.learners.engine.holding import topics_of_documents
 from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.snapshots import Held, texts_of
 from beam_topics.model.learners.engine.state import Array, State
@@ -230,7 +229,7 @@ def few(args: argparse.Namespace, seed: int) -> Iterator[dict[str, Any]]:
         rows = toy(subjects, 20, seed)[:count]
         options = {"topics": topics if topics == "auto" else int(topics)}
         live = list(steps(rows, seed, 10, **options))[-1][0].live
-        agreed = nmi([row.label for row in rows], topics_of_documents(live).tolist())
+        agreed = nmi([row.label for row in rows], live.main_topics().tolist())
         about = {"subjects": subjects, "documents": count, "seed": seed, **options}
         yield {**about, "nmi": round(agreed, 3), "used": int((live.totals > 0).sum())}
 

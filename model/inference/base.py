@@ -284,7 +284,7 @@ class MaxEnt(InferenceSettings):
     kind = "maxent"
 
 
-@implemented_in("beam_topics.model.papers.hybrid")
+@implemented_in("beam_topics.model.papers.yao")
 @dataclass(frozen=True)
 class Hybrid(Sampling):
     """By a classifier, and draws that begin where it ends."""
@@ -304,7 +304,7 @@ class Hybrid(Sampling):
         return self.repeats // 2 if self.states == "average" else 1
 
 
-@implemented_in("beam_topics.model.papers.naive_bayes")
+@implemented_in("beam_topics.model.papers.yao")
 @dataclass(frozen=True)
 class NaiveBayes(InferenceSettings):
     """As if one topic had made the whole document: a baseline."""

@@ -1,31 +1,30 @@
-"""Equal slices of some work, one in each thread."""
+"""Threads for the work of one learner: kernels release the interpreter's lock."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import cache
+from typing import TypeVar
 
-
-def over_slices(
-    count: int, threads: int, run: Callable[[int, int, int], object], side_by_side: bool = True
-) -> None:
-    """Call run(first, last, thread) for equal slices of the work, one in each thread.
-
-    Kernels release the interpreter's lock, so the slices run in parallel. With
-    ``side_by_side=False`` they run one after another in the calling thread; this suits work that
-    takes less time than a hand-over to another thread.
-    """
-    bounds = [count * thread // threads for thread in range(threads + 1)]
-    if threads == 1 or not side_by_side:
-        for thread in range(threads):
-            run(bounds[thread], bounds[thread + 1], thread)
-        return
-    futures = [_pool(threads).submit(run, bounds[k], bounds[k + 1], k) for k in range(threads)]
-    for future in futures:
-        future.result()
+T = TypeVar("T")
 
 
 @cache
-def _pool(threads: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(threads, thread_name_prefix="particles")
+def pool_of(threads: int) -> Executor | None:
+    """Return so many threads; None for one, as the caller's thread does all."""
+    return ThreadPoolExecutor(threads, thread_name_prefix="learner") if threads > 1 else None
+
+
+def each(pool: Executor | None, function: Callable[[int], T], count: int) -> list[T]:
+    """Return function(0), ..., function(count - 1), from the threads of a pool if there is one.
+
+    One call stays on this thread: to hand it over costs as much as thousands of draws.
+    """
+    return list((pool.map if pool and count > 1 else map)(function, range(count)))
+
+
+def over_slices(count: int, threads: int, run: Callable[[int, int, int], object]) -> None:
+    """Call run(first, last, thread) for equal slices of the work, one in each thread."""
+    bounds = [count * thread // threads for thread in range(threads + 1)]
+    each(pool_of(threads), lambda k: run(bounds[k], bounds[k + 1], k), threads)

@@ -188,13 +188,13 @@ class StepInfo:
         documents: documents of the minibatch.
         tokens: tokens of the minibatch, unknown words included.
         unknown_tokens: tokens whose word is not in the vocabulary. They are not learned.
+        words: size of the vocabulary after the minibatch.
         moves: topics that rejuvenation drew again.
         resamplings: how often the particles were resampled.
         ess: effective sample size after the minibatch.
         log_evidence: ln P(minibatch | everything before), as the learner estimates it while it
             learns. The prequential perplexity of the minibatch is
             exp(-log_evidence / scored_tokens).
-        words: size of the vocabulary after the minibatch.
         scored_tokens: tokens that ``log_evidence`` covers. An initial batch is not scored.
         near_copies: documents of the minibatch that were not learned, because they are near copies
             of others. They are not among ``documents``.
@@ -206,11 +206,11 @@ class StepInfo:
     documents: int
     tokens: int
     unknown_tokens: int
-    moves: int
-    resamplings: int
-    ess: float
-    log_evidence: float
     words: int
+    moves: int = 0
+    resamplings: int = 0
+    ess: float = 1.0
+    log_evidence: float = 0.0
     scored_tokens: int = 0
     events: tuple[Event, ...] = ()
     near_copies: int = 0
@@ -242,8 +242,8 @@ class Summary:
     words: int
     log_evidence: float
     scored_tokens: int
-    ess: float
-    in_sample_nmi: float | None
+    ess: float = 1.0
+    in_sample_nmi: float | None = None
 
 
 class Arrivals(NamedTuple):

@@ -35,7 +35,6 @@ from beam_topics.model.papers.state import (
     best_particle,
     counts_of,
     in_sample_nmi,
-    joint_of,
     learn_document,
 )
 from beam_topics.model.publishing.snapshot import Snapshot, TopicWordPrior
@@ -55,26 +54,25 @@ class PaperLearner:
         numbers = state.vocabulary.numbers(minibatch.words)[minibatch.tokens]
         documents = [numbers[first:last] for first, last in pairwise(minibatch.offsets.tolist())]
         known = [tokens[tokens != UNKNOWN] for tokens in documents]
-        scored = state.scored
         _begin_minibatch(state, minibatch.sequence)
         learned = _wait(state, list(zip(known, minibatch.labels, strict=True)))
         index = 0
         for tokens, label in learned:
             learn_document(state, tokens, label, index)
             index += len(tokens)
-        state.scored += index
-        evidence = _end_minibatch(state)
-        counters = state.resampler.counters
+        resampler = state.resampler
+        evidence = Scaled(float(resampler.evidence[0]), int(resampler.evidence_exponent[0]))
+        state.score(evidence, index)
         return StepInfo(
             documents=len(minibatch),
             tokens=len(numbers),
             unknown_tokens=int(np.count_nonzero(numbers == UNKNOWN)),
-            moves=int(counters[MOVES]),
-            resamplings=int(counters[RESAMPLINGS]),
+            moves=int(resampler.counters[MOVES]),
+            resamplings=int(resampler.counters[RESAMPLINGS]),
             ess=float(state.resampler.ess[0]),
             log_evidence=evidence.log(),
             words=len(state.vocabulary),
-            scored_tokens=state.scored - scored,
+            scored_tokens=index,
         )
 
     def snapshot(self, state: PaperState, chain: int | None = None) -> Snapshot:
@@ -99,15 +97,14 @@ class PaperLearner:
         )
 
     def summary(self, state: PaperState, chain: int | None = None) -> Summary:
-        recent = Scaled(0.5, 1)
-        for evidence in state.recent:
-            recent = recent * evidence
         particle = best_particle(state.particles) if chain is None else chain
-        posterior = joint_of(state.particles, particle)
         if state.waiting is not None:
-            posterior = Scaled.from_log(state.current_sample().log_joint)
+            posterior = state.current_sample().joint
+        else:
+            joint, exponent = state.particles.joint, state.particles.joint_exponent
+            posterior = Scaled.of(float(joint[particle]), int(exponent[particle]))
         return Summary(
-            evidence=recent,
+            evidence=state.recent_evidence,
             posterior=posterior,
             documents=state.documents,
             tokens=state.tokens,
@@ -182,12 +179,3 @@ def _wait(state: PaperState, documents: Documents) -> Documents:
     if len(state.waiting) == initial.documents:
         begin_particles(state, state.waiting, state.current_sample())
     return documents[count:]
-
-
-def _end_minibatch(state: PaperState) -> Scaled:
-    """Return P(minibatch | everything before), and remember it."""
-    resampler = state.resampler
-    found = Scaled(float(resampler.evidence[0]), int(resampler.evidence_exponent[0]))
-    state.evidence = state.evidence * found
-    state.recent.append(found)
-    return found

@@ -17,6 +17,7 @@ from beam_topics.model.learners.engine.epoch import epoch
 from beam_topics.model.learners.engine.kernels.figures import log_joint
 from beam_topics.model.learners.engine.state import State
 from beam_topics.model.papers.settings import InitialBatch, PaperSettings
+from beam_topics.model.scaled import Scaled
 
 # Documents with their labels.
 Documents = Sequence[tuple[IntArray, str | None]]
@@ -37,6 +38,11 @@ class Sample:
     z: IntArray
     starts: LongArray
     log_joint: float
+
+    @property
+    def joint(self) -> Scaled:
+        """Return P(w, z)."""
+        return Scaled.from_log(self.log_joint)
 
     def main_topics(self) -> list[int]:
         """Return the topic with the most tokens of each document, the first of equals."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from beam_topics.model.arrays import FloatArray, IntArray, LongArray
 from beam_topics.model.evaluation.agreement import nmi
 from beam_topics.model.kernels.random import stream_key
+from beam_topics.model.learners.states import KeepsEvidence
 from beam_topics.model.papers.history import History
 from beam_topics.model.papers.kernels import filter as alg4
 from beam_topics.model.papers.kernels.copy_on_write import new_table, replicate, with_capacity
@@ -24,11 +24,8 @@ from beam_topics.model.papers.settings import (
     PaperSettings,
     Rejuvenation,
 )
-from beam_topics.model.scaled import Scaled
 from beam_topics.model.words.vocabulary import Vocabulary
 
-# Minibatches whose evidence is kept, to compare islands.
-EVIDENCE_WINDOW = 20
 _TRIGGERS: dict[type[Rejuvenation], int] = {
     AfterResampling: alg4.RESAMPLING,
     EveryDocument: alg4.DOCUMENT,
@@ -37,7 +34,7 @@ _TRIGGERS: dict[type[Rejuvenation], int] = {
 
 
 @dataclass(eq=False)
-class PaperState:
+class PaperState(KeepsEvidence):
     """What a learner knows.
 
     Attributes:
@@ -52,9 +49,6 @@ class PaperState:
         waiting: the documents of an initial batch that is not complete; None afterwards.
         sequence: number of the last minibatch.
         documents, tokens: how many were learned, or wait.
-        scored: tokens that ``evidence`` covers.
-        evidence: P of them, each minibatch given all before it.
-        recent: the evidence of the last minibatches.
         arrived: of each document of the last step its number and the tokens of each topic in each
             chain, int64[C, T]; not saved.
         sample: the best chain over ``waiting``, if it was made since the last minibatch; not saved.
@@ -74,9 +68,6 @@ class PaperState:
     sequence: int = 0
     documents: int = 0
     tokens: int = 0
-    scored: int = 0
-    evidence: Scaled = field(default_factory=lambda: Scaled(0.5, 1))
-    recent: deque[Scaled] = field(default_factory=lambda: deque(maxlen=EVIDENCE_WINDOW))
     arrived: list[tuple[int, LongArray]] = field(default_factory=list)
     sample: Sample | None = None
 
@@ -159,10 +150,9 @@ def begin_particles(state: PaperState, documents: Documents, sample: Sample) -> 
     one = state.particles
     alg4.write_counts(one, sample.counts)
     alg4.write_sample(one, state.history.pages, slots, sample.starts, sample.z)
-    joint = Scaled.from_log(sample.log_joint)
     every = new_particles(settings, count, state.island)
     every.totals[:] = sample.counts.sum(axis=0)
-    every.joint[:], every.joint_exponent[:] = joint.mantissa, joint.exponent
+    every.joint[:], every.joint_exponent[:] = sample.joint.mantissa, sample.joint.exponent
     state.particles = every._replace(
         words=replicate(one.words, 0, count), topics=replicate(one.topics, 0, count)
     )
@@ -251,11 +241,6 @@ def best_particle(particles: Particles) -> int:
     """Return the particle with the largest P(w, z), the first of equals."""
     order = particles.joint_exponent, particles.joint
     return max(range(len(particles.weight)), key=lambda p: (order[0][p], order[1][p], -p))
-
-
-def joint_of(particles: Particles, p: int) -> Scaled:
-    """Return P(w, z) of a particle."""
-    return Scaled.of(float(particles.joint[p]), int(particles.joint_exponent[p]))
 
 
 def counts_of(state: PaperState, p: int) -> FloatArray:

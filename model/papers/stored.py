@@ -17,14 +17,20 @@ import numpy.typing as npt
 
 from beam_topics.model.arrays import IntArray, LongArray
 from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.learners.packed_numbers import numbers_of, pack_numbers, unpack_numbers
+from beam_topics.model.learners.states import (
+    load_facts,
+    numbers_of,
+    pack_numbers,
+    settings_digest,
+    unpack_numbers,
+    unpack_state,
+)
 from beam_topics.model.papers.kernels.canonical_rows import add_rows, distinct_rows, word_in_excess
 from beam_topics.model.papers.kernels.copy_on_write import BLOCK, Table, new_table
 from beam_topics.model.papers.kernels.particles import PAGE
 from beam_topics.model.papers.kernels.reservoir import KEPT, SEEN, WHOLE
 from beam_topics.model.papers.settings import InitialBatch, PaperSettings
 from beam_topics.model.papers.state import PaperState
-from beam_topics.model.scaled import Scaled
 from beam_topics.model.stored import checks, wire
 
 MAGIC = b"BTQ1"
@@ -51,10 +57,10 @@ def state_to_bytes(state: PaperState) -> bytes:
         **{name: getattr(state, name) for name in _FACTS},
         "seen": int(past.marks[SEEN]),
         "ess": float(state.resampler.ess[0]).hex(),
-        "evidence": [one.to_bytes().hex() for one in (state.evidence, *state.recent)],
+        "evidence": state.evidence_to_json(),
         "labels": [history.labels[slot] for slot in slots.tolist()],
         "waiting": None if state.waiting is None else [label for _, label in waiting],
-        "settings": _settings_digest(state.settings),
+        "settings": settings_digest(_whatever_seed(state.settings)),
     }
     return wire.pack(
         MAGIC,
@@ -85,15 +91,11 @@ def state_from_bytes(state: PaperState, data: bytes) -> PaperState:
     Raises:
         DamagedDataError: the bytes do not fit the settings, or no learner writes them.
     """
-    header, blobs = wire.unpack(MAGIC, data, _BLOBS)
-    if header.get("settings") != _settings_digest(state.settings):
-        raise DamagedDataError(
-            "a saved learner does not fit these settings; it was made with others, or is damaged"
-        )
-    for fact in _FACTS:
-        setattr(state, fact, checks.whole(f"{fact} of {_NAME}", checks.field(header, fact)))
+    header, blobs = unpack_state(MAGIC, data, _whatever_seed(state.settings), _BLOBS)
+    load_facts(state, header, _FACTS)
     _load_words(state, wire.words_from_bytes(blobs[0]))
-    _load_evidence(state, header)
+    state.load_evidence(header)
+    _load_ess(state, header)
     _load_particles(state, blobs[1:5])
     _load_counts(state, blobs[5:8])
     _load_waiting(state, header, blobs[11:13])
@@ -111,13 +113,7 @@ def _load_words(state: PaperState, words: tuple[str, ...]) -> None:
         checks.equal(name, words, tuple(state.vocabulary.words))
 
 
-def _load_evidence(state: PaperState, header: dict[str, Any]) -> None:
-    found = checks.field(header, "evidence")
-    if not checks.fits(found, list[str]):
-        checks.refuse(f"evidence of {_NAME}", repr(found), "a list of numbers in digits")
-    checks.whole(f"evidence of {_NAME}", len(found), 1, (state.recent.maxlen or 0) + 2)
-    state.evidence, *recent = map(Scaled.from_hex, found)
-    state.recent.extend(recent)
+def _load_ess(state: PaperState, header: dict[str, Any]) -> None:
     try:
         ess = float.fromhex(checks.field(header, "ess"))
     except (ValueError, TypeError, OverflowError):
@@ -257,9 +253,9 @@ def _load_topics(state: PaperState, slots: LongArray, blobs: list[bytes]) -> Non
         )
 
 
-def _settings_digest(settings: PaperSettings) -> str:
-    """Return a digest of the settings that a saved state belongs to, whatever the later draws."""
-    return wire.digest(replace(settings, seed=0).canonical().encode()).hex()
+def _whatever_seed(settings: PaperSettings) -> PaperSettings:
+    """Return the settings that a saved state belongs to, whatever the later draws."""
+    return replace(settings, seed=0)
 
 
 def pack_table(

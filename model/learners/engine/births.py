@@ -4,25 +4,24 @@ What one minibatch does (:func:`follow`), besides what
 :mod:`beam_topics.model.learners.engine.stream` does anyway:
 
 1. *Judge*. Each pending candidate (:mod:`beam_topics.model.learners.engine.candidates`) predicts
-   the documents before anyone has learned them. Two wagers
-   (:mod:`beam_topics.model.learners.engine.wagers`): documents gain by it, and those of today hold
-   it more often than those of the past. A judge holds it that also gains more than 5 nats, or half
-   a nat for each token predicted: others touch it by chance, and more often than a rare subject
-   comes.
+   the documents before anyone has learned them. Two wagers: documents gain by it, and those of
+   today hold it more often than those of the past. A judge holds it that also gains more than 5
+   nats, or half a nat for each token predicted: others touch it by chance, and more often than a
+   rare subject comes.
 2. *Bear*. If one wins both, the topics that rise together are one topic with the next number, which
    gets their tokens. It is told (``StepInfo.events``).
 3. *Learn*. Of what comes, every fourth document waits 3,200 documents: a past that nobody has
    learned. Documents that a model has learned hold a candidate less, also if nothing changes: a
    candidate has the words that they have less often.
-4. *Alarm* (:mod:`beam_topics.model.learners.engine.alarms`). Where ln p of a token falls far below
-   that of the last minibatches, its first half proposes many topics, and its second half judges.
-5. *Watch* (:mod:`beam_topics.model.learners.engine.endings`). Topics that hardly any document is
+4. *Alarm* (:mod:`beam_topics.model.learners.engine.proposals`). Where ln p of a token falls far
+   below that of the last minibatches, its first half proposes many topics, and its second half
+   judges.
+5. *Watch* (:mod:`beam_topics.model.learners.engine.nursery`). Topics that hardly any document is
    about any more have ended, and are told.
 6. *Propose*, every 600 documents (:mod:`beam_topics.model.learners.engine.proposals`): words that
    come oftener than the snapshot of 1,200 documents ago expects, and topics learned from documents
-   that have two of them. Pairs of topics that may be one
-   (:mod:`beam_topics.model.learners.engine.twins`) are sought then, too, and judged after
-   candidates.
+   that have two of them. Pairs of topics that may be one are sought then, too, and judged after
+   candidates (:mod:`beam_topics.model.learners.engine.merges`).
 
 Waiting begins after 2,000 documents, so a version of small data lacks none. Later ones lack at most
 800 of the last 3,200 documents, which are learned when their time has come. The newest 3,000
@@ -41,18 +40,21 @@ import math
 
 import numpy as np
 
-from beam_topics.model.learners.engine.alarms import bear_domain, is_alarm
-from beam_topics.model.learners.engine.candidates import HOLDS, Candidate, held_shares, may_hold
+from beam_topics.model.learners.engine.candidates import (
+    BLOCK,
+    HOLDS,
+    Candidate,
+    held_shares,
+    may_hold,
+)
 from beam_topics.model.learners.engine.kernels.draw import NONE
-from beam_topics.model.learners.engine.merges import ids_for
+from beam_topics.model.learners.engine.merges import ids_for, judge_twins, seek_twins
 from beam_topics.model.learners.engine.nursery import Stream, forget, told, watch
-from beam_topics.model.learners.engine.proposals import propose
-from beam_topics.model.learners.engine.snapshots import Held, Past, phi_of, texts_of
+from beam_topics.model.learners.engine.proposals import bear_domain, is_alarm, propose
+from beam_topics.model.learners.engine.snapshots import Held, Past, phi_now, texts_of
 from beam_topics.model.learners.engine.splits import look
 from beam_topics.model.learners.engine.state import Array
 from beam_topics.model.learners.engine.stream import SMALL, is_due, owe, pay, visit
-from beam_topics.model.learners.engine.twins import judge_twins, seek_twins
-from beam_topics.model.learners.engine.wagers import BLOCK
 
 # ln of the wealth of a rise above which topics are one birth.
 TOGETHER = 1.0
@@ -110,8 +112,7 @@ def labelled(stream: Stream) -> Array:
     chosen = stream.arrived[np.isin(stream.marks[stream.arrived], nursery.waiting)]
     if len(chosen):
         texts = texts_of(live, chosen)
-        counts, totals = live.rows[texts.ids, : live.topics], live.totals[: live.topics]
-        held = Held.of(nursery.alpha, phi_of(counts, totals, live.base_mean(texts.ids), live.a))
+        held = Held.of(nursery.alpha, phi_now(live, texts.ids))
         theta, lengths = held.mixtures(texts)[:, : live.topics].astype(np.float64), texts.lengths
         theta /= theta.sum(axis=1, keepdims=True)
         tokens = (theta * lengths[:, None]).sum(axis=0)

@@ -11,18 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from beam_topics.model.learners.engine.alarms import KNOWN
-from beam_topics.model.learners.engine.candidates import NEAR, Candidate
-from beam_topics.model.learners.engine.endings import FIGURES
+from beam_topics.model.learners.engine.candidates import BLOCK, NEAR, STAKES, Candidate, Gain, Rise
+from beam_topics.model.learners.engine.epoch import MOST_COUNT
 from beam_topics.model.learners.engine.kernels.draw import NONE
-from beam_topics.model.learners.engine.nursery import Nursery, Pair
-from beam_topics.model.learners.engine.proposals import TIMES
+from beam_topics.model.learners.engine.merges import PATIENCE
+from beam_topics.model.learners.engine.nursery import FIGURES, Nursery, Pair
+from beam_topics.model.learners.engine.proposals import KNOWN, TIMES
 from beam_topics.model.learners.engine.snapshots import Past
 from beam_topics.model.learners.engine.splits import EVERY
 from beam_topics.model.learners.engine.state import Array, State
-from beam_topics.model.learners.engine.twins import PATIENCE
-from beam_topics.model.learners.engine.wagers import BLOCK, STAKES, Gain, Rise
-from beam_topics.model.learners.packed_numbers import pack_numbers, unpack_numbers
+from beam_topics.model.learners.states import pack_numbers, unpack_counts, unpack_numbers
 from beam_topics.model.stored import checks, wire
 
 MAGIC = b"BTGb"
@@ -197,21 +195,10 @@ def _load_past(header: dict[str, Any], k: int, live: State, seen: int, blobs: li
     when = checks.whole(name, values[0], 0, seen + 1)
     width, a = checks.whole(name, values[1], 1, live.topics + 1), values[2]
     checks.number(name, a, 1e-12, _MOST)
-    lengths, topics, counts = map(unpack_numbers, blobs[:3])
     base = wire.array_from_bytes(blobs[3], "<f8").copy()
     checks.whole(name, len(base), 0, live.size + 1)
     checks.measures(name, base, 1e-25, 1.0)
-    checks.sized(name, lengths, len(base))
-    checks.within(name, lengths, 0, width + 1)
-    checks.sized(name, topics, int(lengths.sum()))
-    checks.sized(name, counts, len(topics))
-    checks.within(name, topics, 0, width)
-    checks.within(name, counts, 1, 2**31)
-    words = np.repeat(np.arange(len(base)), lengths)
-    checks.ascending(name, words * width + topics, strictly=True)
-    table = np.zeros((len(base), width), np.int32)
-    table[words, topics] = counts
-    return Past(when, table, base, a)
+    return Past(when, unpack_counts(name, blobs[:3], len(base), width, MOST_COUNT), base, a)
 
 
 def _load_candidate(

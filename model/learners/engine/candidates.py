@@ -1,4 +1,4 @@
-"""Candidates: a few new topics, learned beside the topics of a snapshot.
+"""Candidates, a few new topics beside those of a snapshot, and the wagers that judge them.
 
 A *snapshot* is what the topics were some time ago. A subject that is new since then is sought
 beside the snapshot, not beside the model of now, which learns the subject meanwhile, into topics
@@ -14,35 +14,132 @@ new topics have the counts n_wj of the candidate's documents and the strength mi
 4. Those stay that at least six of the documents hold. A document *holds* a topic if more than .1
    of its mixture is the topic's.
 
-The many topics of a new domain begin evenly, token by token, so that they sort themselves out, and
-have no steps 3 and 4.
+The many topics of a new domain, and those of documents that no topic explains, begin evenly, token
+by token, so that they sort themselves out (:func:`learn_evenly`). Their G is half that of the
+documents.
 
 A document *may* hold a candidate if a tenth of it explains the tokens better than the stream's
 words alone: sum over its tokens of ln(.9 + .1 max_j phi_wj / share of w) > 0. Few do, and mixtures
 are computed for these alone.
+
+Two wagers decide whether a topic is born. A *test martingale* is a wealth that begins at 1 and that
+a bet multiplies by a number whose mean is at most 1 if the hypothesis H0 holds, whatever happened
+before. By Ville's inequality
+
+    P(the wealth is ever 1 / q or more) <= q    under H0.
+
+So one may look after each document, stop when it suits, and still have a false alarm with a chance
+of at most q. The stakes of a bet may depend on everything before it, and on nothing in it.
+
+*Gain*: g nats that a document gains by new topics, cut to [-b, b]. H0: the mean of g is at most 0,
+given the past. The wealth is the mean over some stakes s of prod(1 + s g / b).
+
+*Rise*: blocks of n documents of today and one of the past. x of the n hold a topic, and y of the
+one. H0: both have the same rate. With guesses p and q of the two rates, from earlier blocks,
+p >= q, and m = (n p + q) / (n + 1), a block multiplies the wealth by
+
+    p^x (1 - p)^(n - x) q^y (1 - q)^(1 - y) / [m^(x + y) (1 - m)^(n + 1 - x - y)].
+
+Its mean under H0 is at most 1 for any common rate (Turner, Ly and Grünwald 2021). Where nothing has
+risen, p = q = m, and nothing is bet.
+
+>>> gain = Gain()
+>>> gain.add([0.0, 0.0])
+>>> gain.log
+0.0
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
 from beam_topics.model.learners.engine.kernels import beside
-from beam_topics.model.learners.engine.kernels.lanes import LANES
-from beam_topics.model.learners.engine.snapshots import Held, Past, Texts, phi_of, texts_of
+from beam_topics.model.learners.engine.kernels.draw import LANES
+from beam_topics.model.learners.engine.snapshots import (
+    Held,
+    Past,
+    Texts,
+    kinds_of,
+    phi_of,
+    texts_of,
+)
 from beam_topics.model.learners.engine.state import Array, State, with_room
-from beam_topics.model.learners.engine.wagers import BLOCK, Gain, Rise
 
+STAKES = (0.05, 0.1, 0.2, 0.45)
+# b, in nats.
+BOUND = 8.0
+# The documents of today in a block.
+BLOCK = 3
+# A rate is guessed as if so many more documents had held a topic, of so many. A topic that is near
+# to others is held by a hundredth of the past; if none is expected, the first costs too much.
+GUESS, GUESSED = 0.5, 20
 # Old topics that are told apart; the most of a new topic's prior.
 NEAR, MOST_A = 8, 100.0
-# Sweeps: at first, then of a candidate or a domain, and after each minibatch.
-FIRST, LATER, LATER_DOMAIN, ON = 5, 10, 85, 3
+# Sweeps of a candidate: at first, then, and after each minibatch.
+FIRST, LATER, ON = 5, 10, 3
 # Of a document's tokens, so that it stays; of its mixture, so that it holds a topic.
 STAYS, HOLDS = 0.05, 0.1
 # The cosine from which two candidates are one.
 ALIKE = 0.2
+
+
+@dataclass
+class Gain:
+    """H0: documents do not gain.
+
+    Attributes:
+        logs: of each stake, the logarithm of its wealth.
+    """
+
+    logs: list[float] = field(default_factory=lambda: [0.0] * len(STAKES))
+
+    def add(self, gains: Iterable[float]) -> None:
+        """Bet on documents, one after the other."""
+        for gain in gains:
+            share = min(1.0, max(-1.0, gain / BOUND))
+            for k, stake in enumerate(STAKES):
+                self.logs[k] += math.log1p(stake * share)
+
+    @property
+    def log(self) -> float:
+        """Return the logarithm of the wealth."""
+        most = max(self.logs)
+        return most + math.log(sum(math.exp(log - most) for log in self.logs) / len(self.logs))
+
+
+@dataclass
+class Rise:
+    """H0: documents of today hold a topic as often as those of the past.
+
+    Attributes:
+        log: the logarithm of the wealth.
+        now: documents of today that held it, of ``today``.
+        today: documents of today.
+        then: documents of the past that held it, of ``past``.
+        past: documents of the past.
+    """
+
+    log: float = 0.0
+    now: int = 0
+    today: int = 0
+    then: int = 0
+    past: int = 0
+
+    def add(self, now: int, then: int) -> None:
+        """Bet on a block, of whose documents of today ``now`` hold it, and of the past ``then``."""
+        q = (self.then + GUESS) / (self.past + GUESSED)
+        p = max((self.now + GUESS) / (self.today + GUESSED), q)
+        if p > q:
+            m = (BLOCK * p + q) / (BLOCK + 1)
+            self.log += now * math.log(p / m) + (BLOCK - now) * math.log((1 - p) / (1 - m))
+            self.log += math.log(q / m if then else (1 - q) / (1 - m))
+        self.now, self.today = self.now + now, self.today + BLOCK
+        self.then, self.past = self.then + then, self.past + 1
 
 
 @dataclass
@@ -102,39 +199,80 @@ def learn(
         texts: the documents.
         old: the old topics.
         prior: of the new ones.
-        new: bool[V], the words that begin in new topics; of a domain all.
+        new: bool[V], the words that begin in new topics.
         count: m.
         names: of the draws.
-        least: documents that hold a topic that stays; 0 for a domain.
+        least: documents that hold a topic that stays.
 
     Returns:
         None if no new topic stays.
     """
     theta, width = old.mixtures(texts), old.phi.shape[1]
     near = nearest(theta)
-    topics = first(texts, old, theta, new, count, not least, names)
+    topics = first(texts, old, theta, new, count, False, names)
     sweep_beside(texts, topics, old, near, prior, count, FIRST, names)
-    stays = np.ones(len(near), np.bool_)
-    if least:
-        tokens = texts.of_topics(topics, width, count).sum(axis=1)
-        stays = tokens >= np.maximum(1, STAYS * texts.lengths)
+    tokens = texts.of_topics(topics, width, count).sum(axis=1)
+    stays = tokens >= np.maximum(1, STAYS * texts.lengths)
     if not stays.any():
         return None
     topics = topics[np.repeat(stays, texts.lengths)]
     texts, near, theta = texts.of(stays), near[stays], theta[stays]
-    sweep_beside(texts, topics, old, near, prior, count, LATER if least else LATER_DOMAIN, names)
-    if least:
-        _join(texts.counts(topics, width, count), prior.base, width, topics)
-    share, needed = (HOLDS, least) if least else (STAYS, 3)
-    held = texts.of_topics(topics, width, count) > share * texts.lengths[:, None]
-    good = np.flatnonzero(held.sum(axis=0) >= needed)
-    if not len(good):
+    sweep_beside(texts, topics, old, near, prior, count, LATER, names)
+    _join(texts.counts(topics, width, count), prior.base, width, topics)
+    held = texts.of_topics(topics, width, count) > HOLDS * texts.lengths[:, None]
+    good = held.sum(axis=0) >= least
+    if not good.any():
         return None
-    place = np.full(width + count, -1, np.int32)
-    place[:width], place[width + good] = np.arange(width), width + np.arange(len(good))
-    others = first(texts, old, theta, new, 0, False, names)
-    topics = np.where(place[topics] < 0, others, place[topics])
-    return Learned(stays, topics, near, len(good))
+    return Learned(stays, _only(texts, old, theta, topics, good, names), near, int(good.sum()))
+
+
+def learn_evenly(
+    live: State,
+    texts: Texts,
+    old: Held,
+    alpha: float,
+    count: int,
+    sweeps: int,
+    names: Names,
+    least: int = 0,
+) -> tuple[Array, Array]:
+    """Learn new topics beside old ones, in which all tokens begin evenly.
+
+    Args:
+        live: the model.
+        texts: the documents.
+        old: the topics of the model.
+        alpha: of each topic.
+        count: the most new topics.
+        sweeps: their number.
+        names: of the draws.
+        least: documents with .05 of their tokens in a topic that stays.
+
+    Returns:
+        int32[N], the topics of tokens, where K8 + j is new; float32[V, m], P(w | j).
+    """
+    words = np.bincount(kinds_of(texts)[0], minlength=len(texts.ids)) + 0.01
+    base = (live.base_mean(texts.ids) + words / words.sum()) / 2.0
+    prior, theta = Prior(base, min(live.a, MOST_A), alpha), old.mixtures(texts)
+    topics = first(texts, old, theta, np.ones(len(words), np.bool_), count, True, names)
+    sweep_beside(texts, topics, old, nearest(theta), prior, count, sweeps, names)
+    if least:
+        held = texts.of_topics(topics, old.phi.shape[1], count) > STAYS * texts.lengths[:, None]
+        good = held.sum(axis=0) >= least
+        if not good.any():
+            return topics, np.zeros((len(words), 0), np.float32)
+        topics, count = _only(texts, old, theta, topics, good, names), int(good.sum())
+    counts = texts.counts(topics, old.phi.shape[1], count)
+    return topics, phi_of(counts, counts.sum(axis=0), base, prior.a)
+
+
+def _only(texts: Texts, old: Held, theta: Array, topics: Array, good: Array, names: Names) -> Array:
+    """Return the topics of tokens with those of the new ones alone that are good, bool[m]."""
+    width = old.phi.shape[1]
+    place = np.concatenate([np.arange(width), np.where(good, width + np.cumsum(good) - 1, -1)])
+    others = first(texts, old, theta, np.zeros(len(texts.ids), np.bool_), 0, False, names)
+    found: Array = np.where(place[topics] < 0, others, place[topics]).astype(np.int32)
+    return found
 
 
 def nearest(theta: Array) -> Array:

@@ -27,17 +27,15 @@ whose topic numbers do not agree.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import Executor
-from typing import Any
 
 import numpy as np
 
 from beam_topics.model.errors import LimitError
-from beam_topics.model.learners.engine.kernels.draw import Shard, Topics, draw
-from beam_topics.model.learners.engine.kernels.merge import merge
+from beam_topics.model.kernels.threads import each
+from beam_topics.model.learners.engine.kernels.draw import Shard, Topics, draw, merge
 from beam_topics.model.learners.engine.kernels.tables import draw_base, draw_strengths, seat
-from beam_topics.model.learners.engine.state import Array, State, first_strength
+from beam_topics.model.learners.engine.state import Array, State
 
 # The largest count of 32 bits.
 MOST_COUNT = 2**31 - 1
@@ -73,7 +71,7 @@ def epoch(
     chosen = _checked(state, documents)
     if shards is not None and shards < 1:
         raise ValueError(f"shards: {shards} is below 1")
-    state.a = state.a or first_strength(state.size)
+    state.a = state.strength
     fit = sample_and_merge(state, chosen, shards or state.shards, pool)
     state.epochs += 1
     if reseats:
@@ -138,14 +136,6 @@ def draw_shared(
     total = sum(each(pool, drawn, len(ranges)))
     scaled = base[: state.size] / total * state.known_share
     base[: state.size] = np.maximum(scaled, FLOOR * state.base_mean())
-
-
-def each(pool: Executor | None, function: Callable[[int], Any], count: int) -> list[Any]:
-    """Return function(0), ..., function(count - 1), from the threads of a pool if there is one.
-
-    One call stays on this thread: to hand it over costs as much as thousands of draws.
-    """
-    return list((pool.map if pool and count > 1 else map)(function, range(count)))
 
 
 def ranges_of(words: int) -> list[tuple[int, int]]:

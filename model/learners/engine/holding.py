@@ -8,18 +8,17 @@ above the bound: what it learned would depend on when it was asked.
 from __future__ import annotations
 
 import hashlib
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
 from beam_topics.model.documents.minibatch import Minibatch
+from beam_topics.model.kernels.threads import pool_of
 from beam_topics.model.learners.engine.archive import Schedule, archive
 from beam_topics.model.learners.engine.candidates import Names
 from beam_topics.model.learners.engine.kernels.draw import NONE
-from beam_topics.model.learners.engine.kernels.figures import main_topics
 from beam_topics.model.learners.engine.nursery import Nursery, forget
 from beam_topics.model.learners.engine.settings import ArchiveSchedule, Gibbs, StreamSchedule
 from beam_topics.model.learners.engine.start import first_model
@@ -142,7 +141,7 @@ class GibbsState:
     @property
     def pool(self) -> Executor | None:
         """Return threads for the work; None where this one does all."""
-        return _pool(self.threads) if self.threads > 1 else None
+        return pool_of(self.threads)
 
     def take(self, minibatch: Minibatch) -> Array:
         """Hold a minibatch's documents, without topics.
@@ -289,27 +288,8 @@ def learn_archive(state: GibbsState) -> Current:
     return Current(live, rows, order)
 
 
-def topics_of_documents(live: State, first: int = 0) -> Array:
-    """Return the topic with the most tokens of each document from ``first`` on, int32; or -1."""
-    main = np.empty(live.documents - first, np.int32)
-    main_topics(live.offsets[first : live.documents + 1], live.z, live.topics, main)
-    return main
-
-
-def counts_of(live: State, first: int, topics: int) -> Array:
-    """Return float64[2, topics], the tokens and documents of each topic, from a document on."""
-    z, main = live.z[live.offsets[first] : live.tokens], topics_of_documents(live, first)
-    parts = [np.bincount(part, minlength=topics) for part in (z[z != NONE], main[main >= 0])]
-    return np.array(parts, np.float64)
-
-
 def _mark(minibatch: Minibatch, d: int) -> int:
     """Return a hash of a document's id and words, below 2^62."""
     text = "\n".join([minibatch.ids[d], *minibatch.words_of(d)])
     found = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(found, "little") >> 2
-
-
-@cache
-def _pool(threads: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(threads, thread_name_prefix="gibbs")

@@ -3,11 +3,16 @@
 With ``--schedule=stream`` a step learns its minibatch and visits earlier documents again
 (:mod:`beam_topics.model.learners.engine.stream`). With ``--schedule=archive`` a step holds its
 documents, and a snapshot learns all of them anew
-(:mod:`beam_topics.model.learners.engine.archive`); then it may go on as a stream
-(:mod:`beam_topics.model.learners.engine.going_on`).
+(:mod:`beam_topics.model.learners.engine.archive`).
 
 P(w | t) of a version is (n_wt + a G_w) / (n_t + a) with the mean of G given the tables. A growing
 vocabulary leaves one share of G, a0 / (W + 1) tables, for a word to come.
+
+An archive may go on as a stream, which begins with the model of the archive's newest version:
+counts, topics of tokens, tables, G, a, a0 and alpha. The documents have the numbers in which they
+came. A sample of them and the newest ones stay at hand. T is chosen already, and D counts the
+documents of the archive, so the stream visits earlier documents as often as one that has seen them.
+Births have the archive's words and its model as their first snapshot.
 """
 
 from __future__ import annotations
@@ -24,19 +29,13 @@ from beam_topics.model.learners.base import Arrivals, StepInfo, Summary, registe
 from beam_topics.model.learners.engine import stored
 from beam_topics.model.learners.engine.births import follow, labelled, remember
 from beam_topics.model.learners.engine.births_stored import nursery_to_bytes
-from beam_topics.model.learners.engine.going_on import as_stream
-from beam_topics.model.learners.engine.holding import (
-    Current,
-    GibbsState,
-    counts_of,
-    topics_of_documents,
-)
+from beam_topics.model.learners.engine.holding import Current, GibbsState
 from beam_topics.model.learners.engine.kernels.figures import log_joint
 from beam_topics.model.learners.engine.nursery import Nursery, Stream
 from beam_topics.model.learners.engine.settings import LEAST_ALPHA, Gibbs, StreamSchedule
 from beam_topics.model.learners.engine.start import CHOOSING, LOOKS
-from beam_topics.model.learners.engine.state import Array, State, first_strength
-from beam_topics.model.learners.engine.stream import learn, settle
+from beam_topics.model.learners.engine.state import Array, State
+from beam_topics.model.learners.engine.stream import learn, places_of, settle
 from beam_topics.model.publishing.events import Event
 from beam_topics.model.publishing.snapshot import Snapshot, TopicWordPrior
 from beam_topics.model.scaled import Scaled
@@ -78,13 +77,13 @@ class GibbsLearner:
         live, rows, _ = state.current()
         counts = live.rows[rows, : live.topics]
         words, topics = np.nonzero(counts)
-        strength, mean = live.a or first_strength(live.size), live.base_mean(rows)
+        mean = live.base_mean(rows)
         # Topics that are not yet born, or whose number is free, have as good as no weight.
         alpha = np.full(state.settings.topic_count, LEAST_ALPHA)
         used = np.flatnonzero(live.totals[: live.topics]) if live.epochs else slice(live.topics)
         alpha[used] = live.alpha[used]
         factors = _without_prior_tokens(state, live)
-        strengths = np.full(len(alpha), strength)
+        strengths = np.full(len(alpha), live.strength)
         strengths[: live.topics] *= factors
         unseen = max(0.0, 1.0 - live.known_share) if live.unseen else 0.0
         return Snapshot(
@@ -110,7 +109,6 @@ class GibbsLearner:
             words=len(state.vocabulary),
             log_evidence=state.log_evidence,
             scored_tokens=state.scored,
-            ess=1.0,
             in_sample_nmi=_in_sample_nmi(current, state.labels),
         )
 
@@ -123,7 +121,7 @@ class GibbsLearner:
         if not state.is_archive:
             return Arrivals(state.arrived[None].copy(), state.documents)
         live, _, order = state.current()
-        z, main, late = live.z[: live.tokens], topics_of_documents(live), order >= after
+        z, main, late = live.z[: live.tokens], live.main_topics(), order >= after
         tokens = z[np.repeat(late, np.diff(live.offsets[: live.documents + 1]))]
         parts = [
             np.bincount(part, minlength=state.settings.topic_count)
@@ -183,7 +181,7 @@ def _step(state: GibbsState, minibatch: Minibatch) -> StepInfo:
     if len(arrived) and not state.is_archive:
         learned = _learn(state, arrived, minibatch.ids)
         # The number of the first document is its place, whatever the model of it.
-        state.arrived += counts_of(state.live, int(arrived[0]), state.settings.topic_count)
+        state.arrived += state.live.counts_from(int(arrived[0]), state.settings.topic_count)
     state.keep_sample(len(minibatch))
     state.scored += learned.tokens
     state.log_evidence += learned.fit
@@ -192,8 +190,6 @@ def _step(state: GibbsState, minibatch: Minibatch) -> StepInfo:
         tokens=len(minibatch.tokens),
         unknown_tokens=len(minibatch.tokens) - (state.tokens - before),
         moves=state.live.visits - visits,
-        resamplings=0,
-        ess=1.0,
         log_evidence=learned.fit,
         words=len(state.vocabulary),
         scored_tokens=learned.tokens,
@@ -273,7 +269,7 @@ def _without_prior_tokens(state: GibbsState, live: State) -> Array:
 def _log_joint(state: GibbsState, current: Current) -> float:
     """Return ln P(w, z) given the prior tokens of seeds."""
     live, (words, tokens) = current.live, state.prior
-    strength, size = live.a or first_strength(live.size), live.size
+    strength, size = live.strength, live.size
     offsets, shares = live.offsets[: live.documents + 1], strength * live.base[:size]
     counts = live.rows[:size], live.totals
     found = log_joint(offsets, live.z, *counts, shares, strength, live.alpha)
@@ -290,5 +286,32 @@ def _in_sample_nmi(current: Current, labels: list[str | None]) -> float | None:
     labelled = [d for d, label in enumerate(found) if label is not None]
     if not labelled:
         return None
-    topics = topics_of_documents(current.live)[labelled].tolist()
+    topics = current.live.main_topics()[labelled].tolist()
     return nmi([found[d] for d in labelled], topics)
+
+
+def as_stream(settings: Gibbs, archive: GibbsState) -> GibbsState:
+    """Return a stream that has learned what an archive has.
+
+    Args:
+        settings: of the stream; the others are those of the archive.
+        archive: must not be used again.
+    """
+    learned, rows, order = archive.current()
+    live = archive.live
+    live.recount(live.places(order)[0], learned.z[: learned.tokens])
+    live.tables[: live.size], live.base[: live.size] = learned.tables[rows], learned.base[rows]
+    live.alpha[: live.topics] = learned.alpha[: live.topics]
+    for name in ("a", "a0", "epochs", "visits", "reseated"):
+        setattr(live, name, getattr(learned, name))
+    live.workspace = None
+    stream = GibbsState(settings, archive.key, archive.threads)
+    for name in ("live", "vocabulary", "sequence", "documents", "tokens", "labels"):
+        setattr(stream, name, getattr(archive, name))
+    stream.first, stream.marks = live.topics, np.arange(archive.documents)
+    stream.places = places_of(live, stream.marks)
+    if nursery := stream.nursery:
+        nursery.alpha, nursery.uses = stream.alpha, np.zeros((2, live.size), np.int64)
+        remember(_stream(stream, nursery, stream.marks[:0], ()), stream.marks)
+    stream.keep_sample(stream.documents)
+    return stream

@@ -13,10 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from beam_topics.model.kernels.first_uses import number_in_documents
 from beam_topics.model.learners.engine.kernels import beside
-from beam_topics.model.learners.engine.kernels.lanes import LANES
+from beam_topics.model.learners.engine.kernels.draw import LANES
 from beam_topics.model.learners.engine.state import Array, State
-from beam_topics.model.learners.packed_numbers import pack_numbers
+from beam_topics.model.learners.states import pack_counts
 from beam_topics.model.stored import wire
 
 # EM steps of a mixture.
@@ -73,10 +74,8 @@ def texts_of(live: State, chosen: Array) -> Texts:
 
 def kinds_of(texts: Texts) -> tuple[Array, Array]:
     """Return (words, documents) of all distinct pairs of these."""
-    is_first = np.zeros(len(texts.words), np.bool_)
-    beside.first_uses(texts.words, texts.offsets, np.full(len(texts.ids), -1), is_first)
-    where = np.repeat(np.arange(len(texts.lengths)), texts.lengths)
-    return texts.words[is_first], where[is_first]
+    words, _, bounds, _ = number_in_documents(texts.words, texts.offsets, len(texts.ids))
+    return words, np.repeat(np.arange(len(texts.lengths)), np.diff(bounds))
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,10 +114,7 @@ class Past:
     @cached_property
     def packed(self) -> list[bytes]:
         """Return it as bytes: how many topics each word has, which, their counts, and G."""
-        words, topics = np.nonzero(self.counts)
-        lengths = np.bincount(words, minlength=len(self.base))
-        numbers = lengths, topics, self.counts[words, topics]
-        return [*map(pack_numbers, numbers), wire.array_to_bytes(self.base, "<f8")]
+        return [*pack_counts(self.counts), wire.array_to_bytes(self.base, "<f8")]
 
     def of_words(self, staying: Array) -> Past:
         """Return the snapshot with some of the words, int64[m], ascending."""
@@ -144,6 +140,12 @@ def phi_of(counts: Array, totals: Array, base: Array, a: float) -> Array:
     """Return (n_wk + a G_w) / (n_k + a), float32[V, K]."""
     found: Array = ((counts + a * base[:, None]) / (totals + a)).astype(np.float32)
     return found
+
+
+def phi_now(live: State, ids: Array) -> Array:
+    """Return phi of the topics of a model, float32[V, T]."""
+    counts, totals = live.rows[ids, : live.topics], live.totals[: live.topics]
+    return phi_of(counts, totals, live.base_mean(ids), live.a)
 
 
 class Held(NamedTuple):

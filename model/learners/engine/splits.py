@@ -27,24 +27,15 @@ births.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from beam_topics.model.learners.engine.candidates import (
-    MOST_A,
-    Prior,
-    first,
-    nearest,
-    sweep_beside,
-)
+from beam_topics.model.learners.engine.candidates import Gain, learn_evenly
 from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.nursery import Stream, forget
-from beam_topics.model.learners.engine.snapshots import Held, Texts, kinds_of, phi_of, texts_of
+from beam_topics.model.learners.engine.snapshots import Held, Texts, phi_now, phi_of, texts_of
 from beam_topics.model.learners.engine.start import first_good
-from beam_topics.model.learners.engine.state import Array
+from beam_topics.model.learners.engine.state import Array, State
 from beam_topics.model.learners.engine.stream import visit
-from beam_topics.model.learners.engine.wagers import Gain
 
 # Documents until the next look, and the share of all until then if no child got an id.
 EVERY, LATER = 300, 0.25
@@ -54,22 +45,6 @@ NEWEST, SHARE, MOST, FEWEST = 3000, 0.1, 240, 24
 CHILDREN, SWEEPS, FOLDS = (1, 2, 4, 8), 30, 3
 # Nats a token of these documents.
 WORTH = 0.05
-
-
-class Learned(NamedTuple):
-    """Children that are learned beside all topics.
-
-    Attributes:
-        old: the topics.
-        prior: of the children.
-        topics: int32[N], of the tokens of the documents; K8 + j is a child.
-        new: float32[V, m], P(w | j).
-    """
-
-    old: Held
-    prior: Prior
-    topics: Array
-    new: Array
 
 
 def look(stream: Stream) -> None:
@@ -89,13 +64,14 @@ def look(stream: Stream) -> None:
         return
     nursery.look = stream.seen + EVERY
     count = count if nursery.grows else free
-    found = children(stream, texts, texts, min(count, len(chosen)))
-    before, width = live.topics, found.old.phi.shape[1]
-    ids = np.full(width + found.new.shape[1], NONE, np.uint16)
+    old, children = Held.of(nursery.alpha, phi_now(live, texts.ids)), min(count, len(chosen))
+    topics, _ = learn_evenly(live, texts, old, nursery.alpha, children, SWEEPS, nursery.names)
+    before, width = live.topics, old.phi.shape[1]
+    ids = np.full(width + children, NONE, np.uint16)
     ids[:before] = np.arange(before)
     born = live.add_topics(count, nursery.alpha)
-    ids[width:] = born[: found.new.shape[1]]
-    live.recount(live.places(chosen)[0], ids[found.topics])
+    ids[width:] = born[:children]
+    live.recount(live.places(chosen)[0], ids[topics])
     for _ in range(2):
         visit(live, chosen, stream.seen, stream.pool)
     forget(nursery)
@@ -106,7 +82,7 @@ def worst(stream: Stream) -> Array:
     live = stream.live
     newest = stream.learned_since(stream.seen - NEWEST)
     texts = texts_of(live, newest)
-    old, lengths = topics_of(stream, texts), texts.lengths
+    old, lengths = Held.of(stream.nursery.alpha, phi_now(live, texts.ids)), texts.lengths
     theta = old.mixtures(texts, 2)
     where = np.repeat(np.arange(len(lengths)), lengths)
     even = (np.arange(len(texts.words)) - texts.offsets[where]) % 2 == 0
@@ -118,32 +94,19 @@ def worst(stream: Stream) -> Array:
     return found
 
 
-def topics_of(
-    stream: Stream, texts: Texts, without: Texts | None = None, z: Array | None = None
-) -> Held:
-    """Return all topics, held, without the tokens of some of the documents."""
-    live = stream.live
-    counts, totals = live.rows[texts.ids, : live.topics], live.totals[: live.topics].copy()
-    if without is not None and z is not None:
-        np.subtract.at(counts, (without.words, z), 1)
-        totals -= np.bincount(z, minlength=live.topics)
-    phi = phi_of(counts, totals, live.base_mean(texts.ids), live.a)
-    return Held.of(stream.nursery.alpha, phi)
-
-
 def children_wanted(stream: Stream, texts: Texts, chosen: Array, free: int) -> int:
     """Return m, as documents judge that neither side has learned; 0 if they do not gain."""
-    live = stream.live
+    live, alpha, names = stream.live, stream.nursery.alpha, stream.nursery.names
     numbers = [m for m in CHILDREN if m <= free and 2 * m <= len(chosen)]
     found = np.zeros((len(numbers) + 1, len(chosen)))
     for fold in range(FOLDS):
         judges = np.arange(len(chosen)) % FOLDS == fold
         theirs = texts.of(judges)
-        old = topics_of(stream, texts, theirs, live.z[live.places(chosen[judges])[0]])
+        old = Held.of(alpha, _phi_without(live, texts, theirs, chosen[judges]))
         found[0, judges] = old.completion(theirs)
         for i, m in enumerate(numbers):
-            new = children(stream, texts, texts.of(~judges), m, old).new
-            both = Held.of(stream.nursery.alpha, old.phi[:, : live.topics], new)
+            new = learn_evenly(live, texts.of(~judges), old, alpha, m, SWEEPS, names)[1]
+            both = Held.of(alpha, old.phi[:, : live.topics], new)
             found[i + 1, judges] = both.completion(theirs)
     best = first_good(found)
     gain, gains = Gain(), found[best] - found[0]
@@ -153,25 +116,10 @@ def children_wanted(stream: Stream, texts: Texts, chosen: Array, free: int) -> i
     return [0, *numbers][best] if wins else 0
 
 
-def children(
-    stream: Stream, texts: Texts, some: Texts, count: int, old: Held | None = None
-) -> Learned:
-    """Learn children beside all topics.
-
-    Args:
-        stream: the stream.
-        texts: the documents.
-        some: those that children are learned from, with the same words.
-        count: m.
-        old: the topics; those of now if not given.
-    """
-    live, nursery = stream.live, stream.nursery
-    old = old or topics_of(stream, texts)
-    words = np.bincount(kinds_of(some)[0], minlength=len(texts.ids)) + 0.01
-    base = (live.base_mean(texts.ids) + words / words.sum()) / 2.0
-    prior, names = Prior(base, min(live.a, MOST_A), nursery.alpha), nursery.names
-    theta = old.mixtures(some)
-    topics = first(some, old, theta, np.ones(len(base), np.bool_), count, True, names)
-    sweep_beside(some, topics, old, nearest(theta), prior, count, SWEEPS, names)
-    counts = some.counts(topics, old.phi.shape[1], count)
-    return Learned(old, prior, topics, phi_of(counts, counts.sum(axis=0), base, prior.a))
+def _phi_without(live: State, texts: Texts, some: Texts, chosen: Array) -> Array:
+    """Return phi of the topics, float32[V, T], without the tokens of some of the documents."""
+    z = live.z[live.places(chosen)[0]]
+    counts = live.rows[texts.ids, : live.topics]
+    np.subtract.at(counts, (some.words, z), 1)
+    totals = live.totals[: live.topics] - np.bincount(z, minlength=live.topics)
+    return phi_of(counts, totals, live.base_mean(texts.ids), live.a)

@@ -33,7 +33,8 @@ from concurrent.futures import Executor
 
 import numpy as np
 
-from beam_topics.model.learners.engine.epoch import each, epoch
+from beam_topics.model.kernels.threads import each
+from beam_topics.model.learners.engine.epoch import epoch
 from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.settings import Gibbs
 from beam_topics.model.learners.engine.snapshots import Held, Texts, phi_of, texts_of

@@ -9,7 +9,7 @@ the parameters G, a, a0 and alpha, and the number of epochs, which names the dra
 exceed what z explains: by those of documents that have left, and by prior tokens.
 
 Arrays have room: they are longer than what is in use, and double when it ends. So minibatches add
-documents and words in amortised constant time. Only what is in use enters a digest.
+documents and words in amortised constant time.
 
 >>> state = State(topics=3, seed=1)
 >>> state.add_words(4)
@@ -21,8 +21,6 @@ array([0, 1])
 
 from __future__ import annotations
 
-import hashlib
-import struct
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,9 +28,9 @@ import numpy as np
 import numpy.typing as npt
 
 from beam_topics.model.kernels.random import stream_key
-from beam_topics.model.learners.engine.kernels.draw import NONE, Documents, Scratch
-from beam_topics.model.learners.engine.kernels.lanes import LANES
-from beam_topics.model.learners.engine.kernels.names import MOST
+from beam_topics.model.learners.engine.kernels.draw import LANES, NONE, Documents, Scratch
+from beam_topics.model.learners.engine.kernels.figures import main_topics
+from beam_topics.model.learners.engine.kernels.tables import MOST
 
 Array = npt.NDArray[Any]
 
@@ -79,10 +77,6 @@ class Workspace:
         self.slots: Array = np.full((shards, words), -1, np.int32)
         self.pools: Array = np.empty((shards, words, width), np.int32)
         self.totals: Array = np.zeros((shards, width), np.int64)
-
-    def fits(self, shards: int, words: int) -> bool:
-        """Return whether there is room for as many shards and words."""
-        return shards <= self.slots.shape[0] and words <= self.slots.shape[1]
 
     def scratch(self, longest: int) -> Scratch:
         """Return where one shard computes, for documents of at most ``longest`` tokens."""
@@ -172,6 +166,11 @@ class State:
         return self.a0 / max(self.size + self.unseen, 1)
 
     @property
+    def strength(self) -> float:
+        """Return a, or that of the first epoch."""
+        return self.a or min(A_WORD * max(self.size, 1), MOST_A)
+
+    @property
     def known_share(self) -> float:
         """Return the mass that G has for the W words together: 1 without a word to come."""
         if not self.unseen:
@@ -245,6 +244,18 @@ class State:
             self.workspace = None
         self.alpha[before : self.topics] = alpha
         return list(range(before, self.topics))
+
+    def main_topics(self, first: int = 0) -> Array:
+        """Return the topic with the most tokens of each document from one on, int32; or -1."""
+        main = np.empty(self.documents - first, np.int32)
+        main_topics(self.offsets[first : self.documents + 1], self.z, self.topics, main)
+        return main
+
+    def counts_from(self, first: int, topics: int) -> Array:
+        """Return float64[2, topics], the tokens and documents of each topic, from a document on."""
+        z, main = self.z[self.offsets[first] : self.tokens], self.main_topics(first)
+        parts = [np.bincount(part, minlength=topics) for part in (z[z != NONE], main[main >= 0])]
+        return np.array(parts, np.float64)
 
     def recount(self, places: Array, topics: Array) -> None:
         """Give tokens other topics.
@@ -344,56 +355,21 @@ class State:
 
     def room_for(self, shards: int) -> Workspace:
         """Return memory for as many shards."""
-        if self.workspace is None or not self.workspace.fits(shards, len(self.rows)):
-            self.workspace = Workspace(shards, len(self.rows), self.rows.shape[1])
-        return self.workspace
+        work, words = self.workspace, len(self.rows)
+        if work is None or work.slots.shape[0] < shards or work.slots.shape[1] < words:
+            work = self.workspace = Workspace(shards, words, self.rows.shape[1])
+        return work
 
     def phi(self) -> Array:
         """Return P(word | topic), float64[T, W], with the mean of G given the tables."""
         mean = self.base_mean()
         counts = self.rows[: self.size, : self.topics].T
-        strength = self.a or first_strength(self.size)
-        return (counts + strength * mean) / (self.totals[: self.topics, None] + strength)
+        return (counts + self.strength * mean) / (self.totals[: self.topics, None] + self.strength)
 
     def base_mean(self, words: Any = slice(None)) -> Array:
         """Return the mean of G given the tables, of all words or of some, float64[n]."""
         tables = self.tables[: self.size]
         return (tables[words] + self.base_share) / (tables.sum() + self.a0)
-
-    def digest(self) -> str:
-        """Return a digest of all that later draws depend on, in 64 hexadecimal digits."""
-        numbers = (self.topics, self.size, self.documents, self.shards, self.epochs, self.owed)
-        since = self.visits - self.reseated
-        found = hashlib.sha256(
-            struct.pack(
-                "<10q2d?",
-                *numbers,
-                *self.key,
-                since,
-                self.unseen,
-                self.a,
-                self.a0,
-                self.learns_strengths,
-            )
-        )
-        parts = [
-            (self.words, self.tokens, "<i4"),
-            (self.z, self.tokens, "<u2"),
-            (self.offsets, self.documents + 1, "<i8"),
-            (self.rows, self.size, "<i4"),
-            (self.tables, self.size, "<i8"),
-            (self.base, self.size, "<f8"),
-            (self.totals, len(self.totals), "<i8"),
-            (self.alpha, len(self.alpha), "<f8"),
-        ]
-        for array, used, form in parts:
-            found.update(np.ascontiguousarray(array[:used], form).tobytes())
-        return found.hexdigest()
-
-
-def first_strength(words: int) -> float:
-    """Return a for the first epoch, given W."""
-    return min(A_WORD * max(words, 1), MOST_A)
 
 
 def _whole(name: str, value: int, most: int) -> int:

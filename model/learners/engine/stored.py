@@ -19,8 +19,16 @@ from beam_topics.model.learners.engine.settings import Gibbs, StreamSchedule
 from beam_topics.model.learners.engine.start import CHOOSING, LOOKS, emptied
 from beam_topics.model.learners.engine.state import Array, State
 from beam_topics.model.learners.engine.stream import SMALL, places_of
-from beam_topics.model.learners.packed_numbers import pack_numbers, unpack_numbers
 from beam_topics.model.learners.seeds import words_of
+from beam_topics.model.learners.states import (
+    load_facts,
+    pack_counts,
+    pack_numbers,
+    settings_digest,
+    unpack_counts,
+    unpack_numbers,
+    unpack_state,
+)
 from beam_topics.model.stored import checks, wire
 
 MAGIC = b"BTG1"
@@ -35,7 +43,7 @@ def state_to_bytes(state: GibbsState) -> bytes:
     """Return the state in canonical form."""
     live, topics = state.live, state.live.topics
     size, counts = live.size, live.rows[: live.size, :topics]
-    words, numbers = np.nonzero(counts)
+    z = live.z[: live.tokens].astype(np.int64)
     header = {
         **{name: getattr(state, name) for name in _FACTS},
         **{name: getattr(live, name) for name in _COUNTERS},
@@ -43,31 +51,24 @@ def state_to_bytes(state: GibbsState) -> bytes:
         "first": state.first,
         "log_evidence": state.log_evidence,
         "labels": state.labels,
-        "settings": _settings_digest(state.settings),
+        "settings": settings_digest(state.settings),
     }
     return wire.pack(
         MAGIC,
         header,
         wire.words_to_bytes(tuple(state.vocabulary.words)),
         wire.array_to_bytes(state.vocabulary.use, "<f8"),
-        pack_numbers(np.bincount(words, minlength=size)),
-        pack_numbers(numbers),
-        pack_numbers(counts[words, numbers]),
+        *pack_counts(counts),
         pack_numbers(live.tables[:size]),
         wire.array_to_bytes(live.base[:size], "<f8"),
         wire.array_to_bytes(live.alpha[:topics], "<f8"),
         pack_numbers(np.diff(live.offsets[: live.documents + 1])),
         pack_numbers(state.marks),
         pack_numbers(live.words[: live.tokens]),
-        pack_numbers(_topics_stored(live)),
+        # 0 is none.
+        pack_numbers(np.where(z == NONE, 0, z + 1)),
         *([nursery_to_bytes(state.nursery)] if state.nursery else []),
     )
-
-
-def _topics_stored(live: State) -> Array:
-    """Return the topics of all tokens plus one; 0 is none."""
-    z = live.z[: live.tokens].astype(np.int64)
-    return np.where(z == NONE, 0, z + 1)
 
 
 def state_from_bytes(settings: Gibbs, key: str, data: bytes, threads: int) -> GibbsState:
@@ -76,15 +77,11 @@ def state_from_bytes(settings: Gibbs, key: str, data: bytes, threads: int) -> Gi
     Raises:
         DamagedDataError: the bytes do not fit the settings.
     """
-    header, blobs = wire.unpack(MAGIC, data, _BLOBS + bool(settings.births))
-    if header.get("settings") != _settings_digest(settings):
-        raise DamagedDataError(
-            "a saved learner does not fit these settings; it was made with others, or is damaged"
-        )
+    header, blobs = unpack_state(MAGIC, data, settings, _BLOBS + bool(settings.births))
     state = GibbsState(settings, key, threads)
     _load_topics(state, header, len(wire.array_from_bytes(blobs[7], "<f8")))
     _load_words(state, blobs[0], wire.array_from_bytes(blobs[1], "<f8"))
-    _load_counts(state.live, *map(unpack_numbers, blobs[2:5]))
+    _load_counts(state.live, blobs[2:5])
     _check_seeds(state)
     _load_shared(state, header, blobs[5:8])
     _load_documents(state, *map(unpack_numbers, blobs[8:12]))
@@ -128,20 +125,11 @@ def _load_words(state: GibbsState, data: bytes, use: Array) -> None:
     vocabulary.use = use.copy()
 
 
-def _load_counts(live: State, lengths: Array, topics: Array, counts: Array) -> None:
+def _load_counts(live: State, blobs: list[bytes]) -> None:
     """Set n_wt and n_t."""
-    name = "counts of a saved learner's words"
-    checks.sized(f"lengths of {name}", lengths, live.size)
-    checks.within(f"lengths of {name}", lengths, 0, live.topics + 1)
-    checks.sized(f"topics of {name}", topics, int(lengths.sum()))
-    checks.sized(name, counts, len(topics))
-    checks.within(f"topics of {name}", topics, 0, live.topics)
-    checks.within(name, counts, 1, MOST_COUNT + 1)
-    words = np.repeat(np.arange(live.size), lengths)
-    checks.ascending(f"topics of {name}", words * live.topics + topics, strictly=True)
-    live.rows[:] = 0
-    live.rows[words, topics] = counts
-    live.totals = live.rows[: live.size].sum(axis=0, dtype=np.int64)
+    name, size, topics = "counts of a saved learner's words", live.size, live.topics
+    live.rows[:size, :topics] = unpack_counts(name, blobs, size, topics, MOST_COUNT)
+    live.totals = live.rows[:size].sum(axis=0, dtype=np.int64)
 
 
 def _load_shared(state: GibbsState, header: dict[str, Any], blobs: list[bytes]) -> None:
@@ -210,11 +198,12 @@ def _check_counted(state: GibbsState, words: Array, topics: Array) -> None:
 def _load_facts(state: GibbsState, header: dict[str, Any]) -> None:
     """Set how much came, labels, and the evidence."""
     name = "a saved learner"
-    for record, names in ((state, _FACTS), (state.live, _COUNTERS)):
-        for fact in names:
-            setattr(record, fact, checks.whole(f"{fact} of {name}", checks.field(header, fact)))
+    load_facts(state, header, _FACTS)
+    load_facts(state.live, header, _COUNTERS)
     checks.whole(f"reseated of {name}", state.live.reseated, 0, state.live.visits + 1)
-    checks.whole(f"owed of {name}", state.live.owed, 0, SMALL if _revisits(state) else 1)
+    schedule = state.settings.schedule
+    revisits = isinstance(schedule, StreamSchedule) and schedule.moves > 0
+    checks.whole(f"owed of {name}", state.live.owed, 0, SMALL if revisits else 1)
     # An epoch names draws by forty bits.
     checks.whole(f"epochs of {name}", state.live.epochs, 0, 2**40)
     most = state.documents + 1
@@ -238,14 +227,3 @@ def _check_choice(state: GibbsState) -> None:
         checks.equal(f"documents at hand of {name}", len(state.marks), documents)
     is_chosen = documents >= LOOKS[0] or not state.is_choosing
     checks.equal(f"first topics of {name}", state.first > 0, is_chosen)
-
-
-def _revisits(state: GibbsState) -> bool:
-    """Return whether documents are visited again."""
-    schedule = state.settings.schedule
-    return isinstance(schedule, StreamSchedule) and schedule.moves > 0
-
-
-def _settings_digest(settings: Gibbs) -> str:
-    """Return a digest of the settings that a saved state belongs to."""
-    return wire.digest(settings.canonical().encode()).hex()

@@ -29,7 +29,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections import Counter, deque
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from typing import Any, ClassVar, Self
 
@@ -90,13 +90,9 @@ class Flood:
         self.came, self.left, self.ids, self.told = 0, 0, [], told
         return (event,) if told and begins else ()
 
-    def to_json(self) -> dict[str, Any]:
-        """Return a dictionary for JSON."""
-        return {"came": self.came, "left": self.left, "ids": self.ids, "told": self.told}
-
     @classmethod
     def from_json(cls, values: object) -> Flood:
-        """Read what :meth:`to_json` returned.
+        """Read a flood from its fields.
 
         Raises:
             DamagedDataError: a field is missing or impossible.
@@ -188,7 +184,7 @@ class NearCopies(LeavingOut):
 
     def to_bytes(self) -> bytes:
         signatures = wire.array_to_bytes(saved(self.memory), "<u4")
-        header = {"signatures": int(self.memory.seen[0]), "flood": self.flood.to_json()}
+        header = {"signatures": int(self.memory.seen[0]), "flood": asdict(self.flood)}
         return wire.pack(_COPIES_STATE, header, signatures)
 
     @classmethod
@@ -266,7 +262,7 @@ class Sources(LeavingOut):
 
     def to_bytes(self) -> bytes:
         last = wire.array_to_bytes(np.array(self.last, np.uint64), "<u8")
-        return wire.pack(_SHARE_STATE, {"flood": self.flood.to_json()}, last)
+        return wire.pack(_SHARE_STATE, {"flood": asdict(self.flood)}, last)
 
     @classmethod
     def from_bytes(cls, settings: LearnerSettings, data: bytes) -> Self:

@@ -228,13 +228,4 @@ def _through(filters: Sequence[Filter], minibatch: Minibatch) -> Filtered:
 
 def _nothing_after(last: StepInfo | Summary) -> StepInfo:
     """Return what a step did that learned nothing, after another one or where a learner stands."""
-    return StepInfo(
-        documents=0,
-        tokens=0,
-        unknown_tokens=0,
-        moves=0,
-        resamplings=0,
-        ess=last.ess,
-        log_evidence=0.0,
-        words=last.words,
-    )
+    return StepInfo(documents=0, tokens=0, unknown_tokens=0, words=last.words, ess=last.ess)

@@ -19,7 +19,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -27,7 +26,7 @@ from beam_topics.model.arrays import FloatArray, IntArray
 from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.kernels.random import FIRST_TOPICS, fill_uniforms
 from beam_topics.model.kernels.special import dirichlet_means, dirichlet_weights
-from beam_topics.model.learners.base import Arrivals, StepInfo, Summary, register
+from beam_topics.model.learners.base import StepInfo, register
 from beam_topics.model.learners.variational.settings import (
     DictHash,
     FixvocHybrid,
@@ -36,14 +35,13 @@ from beam_topics.model.learners.variational.settings import (
 )
 from beam_topics.model.learners.variational.shared import (
     KnownTokens,
+    VariationalLearner,
     VariationalState,
     fitted_counts,
     known_tokens,
     sample_counts,
     score,
-    settings_digest,
     total_nbytes,
-    unpack_state,
 )
 from beam_topics.model.publishing.snapshot import Snapshot, TopicWordPrior
 from beam_topics.model.stored import checks, wire
@@ -56,6 +54,8 @@ MAGIC = b"BTf1"
 SMALLEST_COUNT = 1e-3
 _SMALLEST_SCALE = 2.0**-300
 _UNUSED = "#"
+
+Fixed = FixvocHybrid | FixvocVb
 
 
 class FixedVocabulary:
@@ -71,7 +71,7 @@ class FixedVocabulary:
         votes: int64, the votes of the names where they are found by vote, else empty.
     """
 
-    def __init__(self, learner: FixvocHybrid | FixvocVb) -> None:
+    def __init__(self, learner: Fixed) -> None:
         settings = learner.vocabulary
         start = settings.words
         if isinstance(settings, FullHash):
@@ -153,11 +153,8 @@ class FixedVocabulary:
                 votes[number] -= used
 
 
-F = TypeVar("F", FixvocHybrid, FixvocVb)
-
-
 @dataclass
-class FixvocState(VariationalState[F]):
+class FixvocState(VariationalState[Fixed]):
     """The state of both learners.
 
     Attributes:
@@ -212,13 +209,14 @@ class FixvocState(VariationalState[F]):
             self.scale, self.fresh = 1.0, 0.0
 
 
-class _FixvocLearner(Generic[F]):
-    """What both learners do."""
+@register(FixvocHybrid, FixvocVb)
+class FixvocLearner(VariationalLearner):
+    """Both learners; see the module's docstring."""
 
-    def init(self, settings: F, key: str, island: int, threads: int = 1) -> FixvocState[F]:
+    def init(self, settings: Fixed, key: str, island: int, threads: int = 1) -> FixvocState:
         return FixvocState(settings, key, threads)
 
-    def step(self, state: FixvocState[F], minibatch: Minibatch) -> StepInfo:
+    def step(self, state: FixvocState, minibatch: Minibatch) -> StepInfo:
         uses = np.bincount(minibatch.tokens, minlength=len(minibatch.words)).astype(np.int32)
         local = known_tokens(minibatch, state.vocabulary.numbers(minibatch.words, uses))
         state.make_rows()
@@ -228,24 +226,13 @@ class _FixvocLearner(Generic[F]):
             found = score(local, means, state.settings.topic_alpha)
             state.score(found, len(local.tokens))
         step, weight = state.begin(minibatch, local)
-        counts = self.local_counts(state, local, _table(state, local, dirichlet_weights))
+        counts = _local_counts(state, local, _table(state, local, dirichlet_weights))
         state.decay(step)
         state.counts[local.rows] += counts * (step * weight / state.scale)
         state.added = state.added + counts.sum(axis=0) * (step * weight / state.scale)
-        return state.step_info(
-            minibatch, local, len(state.vocabulary.words), found, state.settings.sweeps
-        )
+        return state.step_info(minibatch, local, found)
 
-    def local_counts(
-        self, state: FixvocState[F], local: KnownTokens, weights: FloatArray
-    ) -> FloatArray:
-        """Return the expected counts of the minibatch's words, float64[V, K]."""
-        raise NotImplementedError
-
-    def arrivals(self, state: FixvocState[F], after: int, unlearned: bool = False) -> Arrivals:
-        return state.arrivals(after, unlearned)
-
-    def snapshot(self, state: FixvocState[F], chain: int | None = None) -> Snapshot:
+    def snapshot(self, state: FixvocState, chain: int | None = None) -> Snapshot:
         settings, words = state.settings, state.vocabulary
         counts = state.counts[: state.rows] * state.scale
         # A ``null`` vocabulary may have no word yet; a prior must have some strength.
@@ -264,17 +251,13 @@ class _FixvocLearner(Generic[F]):
             buckets=words.buckets,
         )
 
-    def summary(self, state: FixvocState[F], chain: int | None = None) -> Summary:
-        return state.summary(len(state.vocabulary.words))
-
-    def witness(self, state: FixvocState[F]) -> bytes:
+    def witness(self, state: FixvocState) -> bytes:
         return wire.digest(state.evidence.to_bytes(), wire.array_to_bytes(state.totals, "<f8"))
 
-    def save(self, state: FixvocState[F]) -> bytes:
+    def save(self, state: FixvocState) -> bytes:
         words = state.vocabulary
         header = {
             **state.header(),
-            "settings": settings_digest(state.settings),
             "scale": state.scale,
             "fresh": state.fresh,
         }
@@ -287,10 +270,10 @@ class _FixvocLearner(Generic[F]):
         )
 
     def load(
-        self, settings: F, key: str, island: int, data: bytes, threads: int = 1
-    ) -> FixvocState[F]:
-        header, (words, *blobs) = unpack_state(MAGIC, data, settings, 4)
+        self, settings: Fixed, key: str, island: int, data: bytes, threads: int = 1
+    ) -> FixvocState:
         state = self.init(settings, key, island, threads)
+        header, (words, *blobs) = state.unpack(MAGIC, data, 4)
         votes, counts, added = (
             wire.array_from_bytes(blob, dtype)
             for blob, dtype in zip(blobs, ("<i8", "<f8", "<f8"), strict=True)
@@ -300,7 +283,6 @@ class _FixvocLearner(Generic[F]):
         checks.measures("sums of a saved learner's topics", added)
         checks.measures("counts of a saved learner's words", counts)
         state.vocabulary.restore(names, votes)
-        state.restore(header)
         state.counts = checks.shaped(
             "counts of a saved learner's words", counts, len(names), settings.topic_count
         ).copy()
@@ -313,31 +295,19 @@ class _FixvocLearner(Generic[F]):
         )
         return state
 
-    def nbytes(self, state: FixvocState[F]) -> int:
+    def nbytes(self, state: FixvocState) -> int:
         return total_nbytes((state.counts, state.vocabulary.votes)) + state.vocabulary.nbytes()
 
 
-@register(FixvocHybrid)
-class FixvocHybridLearner(_FixvocLearner[FixvocHybrid]):
-    """Expected counts by Gibbs sweeps within each document."""
-
-    def local_counts(
-        self, state: FixvocState[FixvocHybrid], local: KnownTokens, weights: FloatArray
-    ) -> FloatArray:
-        return sample_counts(state, state.settings, local, weights) / state.settings.local_sweeps
+def _local_counts(state: FixvocState, local: KnownTokens, weights: FloatArray) -> FloatArray:
+    """Return the expected counts of the minibatch's words, float64[V, K]."""
+    settings = state.settings
+    if isinstance(settings, FixvocVb):
+        return fitted_counts(state, settings, local, weights)
+    return sample_counts(state, settings, local, weights) / settings.local_sweeps
 
 
-@register(FixvocVb)
-class FixvocVbLearner(_FixvocLearner[FixvocVb]):
-    """Expected counts by coordinate ascent on each document."""
-
-    def local_counts(
-        self, state: FixvocState[FixvocVb], local: KnownTokens, weights: FloatArray
-    ) -> FloatArray:
-        return fitted_counts(state, state.settings, local, weights)
-
-
-def _table(state: FixvocState[F], local: KnownTokens, of: Callable[..., None]) -> FloatArray:
+def _table(state: FixvocState, local: KnownTokens, of: Callable[..., None]) -> FloatArray:
     """Return what a kernel computes for the minibatch's words, float64[V, K]."""
     out = np.empty((len(local.rows), state.settings.topic_count))
     of(local.rows, state.counts, state.scale, state.settings.beta, state.totals, out)

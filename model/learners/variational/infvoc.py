@@ -35,7 +35,7 @@ import numpy.typing as npt
 from beam_topics.model.arrays import FloatArray, IntArray, LongArray
 from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.kernels.threads import over_slices
-from beam_topics.model.learners.base import Arrivals, StepInfo, Summary, register
+from beam_topics.model.learners.base import StepInfo, register
 from beam_topics.model.learners.variational.kernels.variational_estep import (
     Sticks,
     StickUpdate,
@@ -48,12 +48,11 @@ from beam_topics.model.learners.variational.kernels.variational_estep import (
 from beam_topics.model.learners.variational.settings import Infvoc
 from beam_topics.model.learners.variational.shared import (
     KnownTokens,
+    VariationalLearner,
     VariationalState,
     sample_counts,
     score,
-    settings_digest,
     total_nbytes,
-    unpack_state,
 )
 from beam_topics.model.publishing.snapshot import Snapshot, TopicWordPrior
 from beam_topics.model.stored import checks, wire
@@ -179,15 +178,9 @@ class InfvocState(VariationalState[Infvoc]):
         words, sizes = none.astype(np.int32), np.zeros(topics, np.int64)
         self.sticks = Sticks(words, none, none, sizes, empty_positions(0, topics))
 
-    @property
-    def base_distribution(self) -> CharacterModel:
-        """G0; it exists as soon as there is a word."""
-        assert self.character_model is not None
-        return self.character_model
-
 
 @register(Infvoc)
-class InfvocLearner:
+class InfvocLearner(VariationalLearner):
     """The learner; see the module's docstring."""
 
     def init(self, settings: Infvoc, key: str, island: int, threads: int = 1) -> InfvocState:
@@ -215,10 +208,7 @@ class InfvocLearner:
         self._learn(state, local, counts, weight / settings.local_sweeps, step)
         if state.steps % settings.reorder_every == 0:
             reorder(state)
-        return state.step_info(minibatch, local, len(state.vocabulary), found, settings.sweeps)
-
-    def arrivals(self, state: InfvocState, after: int, unlearned: bool = False) -> Arrivals:
-        return state.arrivals(after, unlearned)
+        return state.step_info(minibatch, local, found)
 
     def snapshot(self, state: InfvocState, chain: int | None = None) -> Snapshot:
         settings, sticks, words = state.settings, state.sticks, len(state.vocabulary)
@@ -248,9 +238,6 @@ class InfvocLearner:
             words=state.vocabulary.words,
         )
 
-    def summary(self, state: InfvocState, chain: int | None = None) -> Summary:
-        return state.summary(len(state.vocabulary))
-
     def witness(self, state: InfvocState) -> bytes:
         arrays = (state.sums, "<f8"), (state.sticks.size, "<i8")
         return wire.digest(
@@ -272,14 +259,15 @@ class InfvocLearner:
             state.vocabulary.words.text.tobytes(),
             state.character_model.to_bytes() if state.character_model else b"",
         )
-        header = {**state.header(), "settings": settings_digest(state.settings)}
-        return wire.pack(MAGIC, header, *texts, *(wire.array_to_bytes(*array) for array in arrays))
+        return wire.pack(
+            MAGIC, state.header(), *texts, *(wire.array_to_bytes(*array) for array in arrays)
+        )
 
     def load(
         self, settings: Infvoc, key: str, island: int, data: bytes, threads: int = 1
     ) -> InfvocState:
-        header, (words, character_model, *blobs) = unpack_state(MAGIC, data, settings, 8)
         state = self.init(settings, key, island, threads)
+        _, (words, character_model, *blobs) = state.unpack(MAGIC, data, 8)
         topic_tables = ("<f8", "<i8", "<i4", "<f8", "<f8", "<f8")
         base, size, numbers, use, rest, sums = (
             wire.array_from_bytes(blob, kind)
@@ -298,7 +286,6 @@ class InfvocLearner:
         checks.measures("sums of a saved learner's topics", sums)
         if names and not character_model:
             checks.refuse("spellings of a saved learner", "none", "a distribution with words")
-        state.restore(header)
         state.vocabulary = Vocabulary(names, sys.maxsize)
         state.character_model = (
             CharacterModel.from_bytes(character_model) if character_model else state.character_model
@@ -323,8 +310,9 @@ class InfvocLearner:
         """Compute G0 of the words that have joined the vocabulary."""
         new = state.vocabulary.since(known)
         if new:
+            assert state.character_model is not None
             state.base = np.concatenate(
-                [state.base[:known], state.base_distribution.probabilities(new)]
+                [state.base[:known], state.character_model.probabilities(new)]
             )
 
     def _topic_means(self, state: InfvocState, local: KnownTokens, known: int) -> FloatArray:

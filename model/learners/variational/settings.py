@@ -69,6 +69,9 @@ FIXVOC_VOCABULARIES = Kinds(FirstWords, Given, Null, Dict, DictHash, FullHash)
 class VariationalSettings(LearnerSettings):
     """Settings of all variational learners."""
 
+    # Sweeps over each document, or updates of it.
+    sweeps: ClassVar[int]
+
     kappa: float = option(
         0.6,
         "minibatch i has the step size (tau0 + i)^-kappa",
@@ -100,11 +103,7 @@ class SampledLocally(VariationalSettings):
     # Sweeps over each document that do not count, and sweeps that do.
     local_burn_in: ClassVar[int] = 5
     local_sweeps: ClassVar[int] = 10
-
-    @property
-    def sweeps(self) -> int:
-        """The number of sweeps over each document."""
-        return self.local_burn_in + self.local_sweeps
+    sweeps: ClassVar[int] = local_burn_in + local_sweeps
 
 
 @dataclass(frozen=True)
@@ -151,13 +150,7 @@ class FixvocVb(Fixvoc):
 
     kind = "fixvoc-vb"
 
-    # Updates of each document.
-    local_iterations: ClassVar[int] = 50
-
-    @property
-    def sweeps(self) -> int:
-        """The number of updates of each document."""
-        return self.local_iterations
+    sweeps: ClassVar[int] = 50
 
 
 @implemented_in("beam_topics.model.learners.variational.infvoc")

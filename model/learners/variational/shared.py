@@ -11,7 +11,6 @@ before it.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -20,10 +19,15 @@ import numpy as np
 
 from beam_topics.model.arrays import FloatArray, IntArray, LongArray
 from beam_topics.model.documents.minibatch import Minibatch
-from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.kernels.random import stream_key
 from beam_topics.model.kernels.threads import over_slices
 from beam_topics.model.learners.base import Arrivals, StepInfo, Summary
+from beam_topics.model.learners.states import (
+    KeepsEvidence,
+    load_facts,
+    settings_digest,
+    unpack_state,
+)
 from beam_topics.model.learners.variational.kernels.variational_estep import (
     LocalSweeps,
     TopicWeights,
@@ -40,11 +44,8 @@ from beam_topics.model.learners.variational.settings import (
     VariationalSettings,
 )
 from beam_topics.model.scaled import Scaled
-from beam_topics.model.stored import checks, wire
 from beam_topics.model.words.word_list import known_words
 
-# The number of minibatches whose evidence is kept.
-EVIDENCE_WINDOW = 20
 # The numbers of a state that are saved in its header.
 _COUNTS = ("sequence", "steps", "documents", "tokens", "scored")
 
@@ -67,17 +68,15 @@ class KnownTokens(NamedTuple):
 
 
 @dataclass
-class VariationalState(Generic[S]):
+class VariationalState(KeepsEvidence, Generic[S]):
     """What every variational learner keeps beside its topics.
 
     Attributes:
         settings, key, threads: as given to ``init``.
+        vocabulary: the words.
         sequence: number of the last minibatch.
         steps: i.
         documents, tokens: how many were learned.
-        scored: number of tokens that were scored.
-        evidence: the probability of these tokens.
-        recent: the probabilities of the last minibatches.
         arrived: float64[2, K], the expected tokens and the documents of each topic in the last
             minibatch; not saved.
     """
@@ -85,26 +84,16 @@ class VariationalState(Generic[S]):
     settings: S
     key: str
     threads: int
+    vocabulary: Any = field(init=False)
     sequence: int = 0
     steps: int = 0
     documents: int = 0
     tokens: int = 0
-    scored: int = 0
-    evidence: Scaled = field(default_factory=lambda: Scaled.of(1.0))
-    recent: deque[Scaled] = field(default_factory=deque)
     arrived: FloatArray = field(default_factory=lambda: np.zeros((2, 0)))
 
     def keys(self) -> tuple[int, int]:
         """Return the stream key of the draws."""
         return stream_key(self.settings.seed, self.key)
-
-    def score(self, found: Scaled, tokens: int) -> None:
-        """Add the probability of a minibatch with so many tokens."""
-        self.scored += tokens
-        self.evidence = self.evidence * found
-        self.recent.append(found)
-        while len(self.recent) > EVIDENCE_WINDOW:
-            self.recent.popleft()
 
     def begin(self, minibatch: Minibatch, local: KnownTokens) -> tuple[float, float]:
         """Count a minibatch.
@@ -130,83 +119,69 @@ class VariationalState(Generic[S]):
         documents = np.bincount(main[main >= 0], minlength=len(tokens))
         self.arrived = np.array([tokens, documents], np.float64)
 
-    def arrivals(self, after: int, unlearned: bool) -> Arrivals:
-        """Return what :meth:`beam_topics.model.learners.base.Learner.arrivals` returns.
-
-        No document waits, so the last minibatch is counted as a whole or not at all.
-        """
-        if unlearned or not self.arrived.size or after >= self.documents:
-            return Arrivals(np.zeros((1, 2, self.settings.topic_count)), self.documents)
-        return Arrivals(self.arrived[None].copy(), self.documents)
-
     def step_info(
         self,
         minibatch: Minibatch,
         local: KnownTokens,
-        words: int,
         found: Scaled | None,
-        sweeps: int,
     ) -> StepInfo:
         """Return what a step did.
 
         Args:
             minibatch: the minibatch.
             local: its known tokens.
-            words: size of the vocabulary.
             found: the minibatch's probability; None where it was not scored.
-            sweeps: the number of sweeps over its tokens.
         """
         return StepInfo(
             documents=len(minibatch),
             tokens=len(minibatch.tokens),
             unknown_tokens=len(minibatch.tokens) - len(local.tokens),
-            moves=sweeps * len(local.tokens),
-            resamplings=0,
-            ess=1.0,
+            moves=self.settings.sweeps * len(local.tokens),
             log_evidence=found.log() if found else 0.0,
-            words=words,
+            words=len(self.vocabulary.words),
             scored_tokens=len(local.tokens) if found else 0,
-        )
-
-    def summary(self, words: int) -> Summary:
-        """Return the summary of the learner.
-
-        There is no posterior of a particle; the evidence of all tokens takes its place.
-        """
-        recent = Scaled.of(1.0)
-        for evidence in self.recent:
-            recent = recent * evidence
-        return Summary(
-            evidence=recent,
-            posterior=self.evidence,
-            documents=self.documents,
-            tokens=self.tokens,
-            words=words,
-            log_evidence=self.evidence.log(),
-            scored_tokens=self.scored,
-            ess=1.0,
-            in_sample_nmi=None,
         )
 
     def header(self) -> dict[str, Any]:
         """Return the fields for a saved state."""
-        evidence = [value.to_bytes().hex() for value in (self.evidence, *self.recent)]
-        return {**{name: getattr(self, name) for name in _COUNTS}, "evidence": evidence}
+        facts = {name: getattr(self, name) for name in _COUNTS}
+        own = {"evidence": self.evidence_to_json(), "settings": settings_digest(self.settings)}
+        return facts | own
 
-    def restore(self, header: dict[str, Any]) -> None:
-        """Restore the fields of ``header``.
+    def unpack(self, magic: bytes, data: bytes, blobs: int) -> tuple[dict[str, Any], list[bytes]]:
+        """Restore the fields of ``header``; return the header and the parts of a saved state.
 
         Raises:
-            DamagedDataError: a field is missing or impossible.
+            DamagedDataError: the bytes do not fit the settings, or a field is impossible.
         """
-        for name in _COUNTS:
-            value = checks.whole(f"{name} of a saved learner", checks.field(header, name))
-            setattr(self, name, value)
-        what = "evidence of a saved learner"
-        listed = checks.of_type(what, checks.field(header, "evidence"), list[str])
-        checks.whole("figures of evidence", len(listed), 1, EVIDENCE_WINDOW + 2)
-        self.evidence, *recent = map(Scaled.from_hex, listed)
-        self.recent = deque(recent)
+        header, found = unpack_state(magic, data, self.settings, blobs)
+        load_facts(self, header, _COUNTS)
+        self.load_evidence(header)
+        return header, found
+
+
+class VariationalLearner:
+    """What the variational learners do alike."""
+
+    def arrivals(
+        self, state: VariationalState[Any], after: int, unlearned: bool = False
+    ) -> Arrivals:
+        # No document waits, so the last minibatch is counted as a whole or not at all.
+        if unlearned or not state.arrived.size or after >= state.documents:
+            return Arrivals(np.zeros((1, 2, state.settings.topic_count)), state.documents)
+        return Arrivals(state.arrived[None].copy(), state.documents)
+
+    def summary(self, state: VariationalState[Any], chain: int | None = None) -> Summary:
+        # There is no posterior of a particle; the evidence of all tokens takes its place.
+        return Summary(
+            evidence=state.recent_evidence,
+            posterior=state.evidence,
+            documents=state.documents,
+            tokens=state.tokens,
+            words=len(state.vocabulary.words),
+            log_evidence=state.evidence.log(),
+            scored_tokens=state.scored,
+        )
 
 
 def known_tokens(minibatch: Minibatch, numbers: IntArray) -> KnownTokens:
@@ -275,7 +250,7 @@ def fitted_counts(
     documents = _word_repeats(local)
     theta = np.empty((len(documents.offsets) - 1, weights.shape[1]))
     counts = np.zeros(weights.shape)
-    alpha, updates = settings.topic_alpha, settings.local_iterations
+    alpha, updates = settings.topic_alpha, settings.sweeps
 
     def run(first: int, last: int, thread: int) -> None:
         fit_documents(first, last, documents, weights, alpha, updates, theta)
@@ -296,27 +271,6 @@ def _word_repeats(local: KnownTokens) -> WordRepeats:
     return WordRepeats(
         (pairs % width).astype(np.int32), repeats.astype(np.float64), offsets.astype(np.int64)
     )
-
-
-def unpack_state(
-    magic: bytes, data: bytes, settings: VariationalSettings, blobs: int
-) -> tuple[dict[str, Any], list[bytes]]:
-    """Return the header and the parts of a saved state.
-
-    Raises:
-        DamagedDataError: it is damaged, or was saved with other settings.
-    """
-    header, found = wire.unpack(magic, data, blobs)
-    if header.get("settings") != settings_digest(settings):
-        raise DamagedDataError(
-            "a saved learner does not fit these settings; it was made with others, or is damaged"
-        )
-    return header, found
-
-
-def settings_digest(settings: VariationalSettings) -> str:
-    """Return a digest of the settings that a saved state belongs to."""
-    return wire.digest(settings.canonical().encode()).hex()
 
 
 def total_nbytes(parts: Iterable[Any]) -> int:

@@ -5,18 +5,16 @@ import pytest
 from beam_topics.model.kernels.threads import over_slices
 
 
-@pytest.mark.parametrize("side_by_side", [True, False])
 @pytest.mark.parametrize(
     ("particles", "threads", "slices"), [(5, 1, [(0, 5, 0)]), (5, 2, [(0, 2, 0), (2, 5, 1)])]
 )
-def test_every_particle_is_in_one_slice(particles, threads, slices, side_by_side):
+def test_every_particle_is_in_one_slice(particles, threads, slices):
     found = []
     over_slices(
         particles,
         threads,
         lambda *arguments: found.append((arguments, threading.current_thread())),
-        side_by_side,
     )
     assert sorted(arguments for arguments, _ in found) == slices
     here = [thread is threading.current_thread() for _, thread in found]
-    assert all(here) if threads == 1 or not side_by_side else not any(here)
+    assert all(here) if threads == 1 else not any(here)

@@ -12,7 +12,7 @@ from learner_options import made
 
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.learners import learner_for
-from beam_topics.model.learners.packed_numbers import pack_numbers, unpack_numbers
+from beam_topics.model.learners.states import pack_numbers, unpack_numbers
 from beam_topics.model.stored import wire
 
 SETTINGS = made(

@@ -25,7 +25,7 @@ import numpy as np
 from beam_topics.model.kernels.jit import inlined, kernel
 from beam_topics.model.kernels.random import CANDIDATE_FIRST, CANDIDATE_TOPIC, fill_uniforms
 from beam_topics.model.kernels.special import ln
-from beam_topics.model.learners.engine.kernels.lanes import LANES
+from beam_topics.model.learners.engine.kernels.draw import LANES
 
 _F = np.float32
 
@@ -101,15 +101,6 @@ def scores(words, offsets, of_word, stride, found):
         found[d] = 0.0
         for i in range(offsets[d], offsets[d + 1], stride):
             found[d] += of_word[words[i]]
-
-
-@kernel
-def first_uses(words, offsets, last, is_first):
-    """Set whether each token is the first of its word in its document; last is int64[V], -1."""
-    for d in range(offsets.shape[0] - 1):
-        for i in range(offsets[d], offsets[d + 1]):
-            is_first[i] = last[words[i]] != d
-            last[words[i]] = d
 
 
 @inlined

@@ -13,20 +13,23 @@ from beam_topics.model.learners import learner_for
 from beam_topics.model.learners.engine import births_stored
 from beam_topics.model.learners.engine.births_stored import nursery_to_bytes
 from beam_topics.model.learners.engine.candidates import Names
-from beam_topics.model.learners.engine.endings import (
+from beam_topics.model.learners.engine.epoch import epoch
+from beam_topics.model.learners.engine.merges import costs, ids_for, judge_twins, seek_twins
+from beam_topics.model.learners.engine.nursery import (
     END,
     HALF_LIFE,
     RATIO,
     SETTLED,
     SILENT,
     Endings,
+    Nursery,
+    Pair,
+    Stream,
+    around,
+    watch,
 )
-from beam_topics.model.learners.engine.epoch import epoch
-from beam_topics.model.learners.engine.merges import costs, ids_for
-from beam_topics.model.learners.engine.nursery import Nursery, Pair, Stream, around, watch
 from beam_topics.model.learners.engine.settings import Gibbs
 from beam_topics.model.learners.engine.state import State
-from beam_topics.model.learners.engine.twins import judge_twins, seek_twins
 from beam_topics.model.publishing.events import BIRTH, DEATH, LEAST_DOCUMENTS
 from beam_topics.model.stored import wire
 
@@ -143,8 +146,8 @@ def test_ends_are_found_where_little_is_left():
 
 @pytest.mark.statistical
 def test_ends_that_are_told_too_early_are_found(monkeypatch):
-    monkeypatch.setattr("beam_topics.model.learners.engine.endings.END", END / 100)
-    monkeypatch.setattr("beam_topics.model.learners.engine.endings.SILENT", 0)
+    monkeypatch.setattr("beam_topics.model.learners.engine.nursery.END", END / 100)
+    monkeypatch.setattr("beam_topics.model.learners.engine.nursery.SILENT", 0)
     assert rates(0.1, 4000) > 0.2
 
 

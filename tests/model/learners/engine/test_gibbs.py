@@ -12,10 +12,9 @@ from beam_topics.model.errors import DamagedDataError, OptionError
 from beam_topics.model.learners import learner_for
 from beam_topics.model.learners.engine import holding, stored, stream
 from beam_topics.model.learners.engine.epoch import epoch
-from beam_topics.model.learners.engine.holding import counts_of, topics_of_documents
 from beam_topics.model.learners.engine.kernels.figures import log_joint
 from beam_topics.model.learners.engine.state import State
-from beam_topics.model.learners.packed_numbers import pack_numbers
+from beam_topics.model.learners.states import pack_numbers
 from beam_topics.model.scaled import Scaled
 from beam_topics.model.stored import wire
 
@@ -63,7 +62,7 @@ def test_documents_of_different_words_have_different_topics(schedule):
         settings, minibatches_of([document_of(one, d) for d, one in enumerate(words)], 10)
     )
     live, _, order = state.current()
-    pairs = set(zip(topics_of_documents(live).tolist(), (order % 3).tolist(), strict=True))
+    pairs = set(zip(live.main_topics().tolist(), (order % 3).tolist(), strict=True))
     assert len(pairs) == len({topic for topic, _ in pairs}) >= 3
 
 
@@ -103,9 +102,9 @@ def test_figures_of_documents():
     state.rows[:] = 0
     np.add.at(state.rows, (state.words[:7], state.z[:7]), 1)
     state.totals[:] = state.rows.sum(axis=0)
-    assert topics_of_documents(state).tolist() == [1, -1, 2]
-    assert counts_of(state, 0, 3).tolist() == [[1, 2, 4], [0, 1, 1]]
-    assert counts_of(state, 2, 3).tolist() == [[1, 0, 2], [0, 0, 1]]
+    assert state.main_topics().tolist() == [1, -1, 2]
+    assert state.counts_from(0, 3).tolist() == [[1, 2, 4], [0, 1, 1]]
+    assert state.counts_from(2, 3).tolist() == [[1, 0, 2], [0, 0, 1]]
     alpha, shares = state.alpha, state.a * state.base
     wanted = sum(
         lgamma(alpha.sum())

@@ -15,9 +15,9 @@ from beam_topics.model.learners.engine.kernels.draw import (
     Topics,
     _choose,
     draw,
+    merge,
 )
 from beam_topics.model.learners.engine.kernels.figures import products
-from beam_topics.model.learners.engine.kernels.merge import merge
 from beam_topics.model.learners.engine.kernels.tables import count_tables, draw_base, seat
 from beam_topics.model.learners.engine.state import Workspace
 

@@ -80,12 +80,16 @@ def test_where_all_are_explained_nobody_gets_an_id(seed, monkeypatch):
     documents = [document_of([f"w{w}" for w in row], d) for d, row in enumerate(words.tolist())]
     state, counts, events = run(settings_of(topics="auto"), documents)
     assert counts[-1] == state.first == 1 and not events
-    own = splits.children
+    whole, own, made = [], splits.learn_evenly, splits.texts_of
 
-    def learned(stream, texts, some, *others):
-        return own(stream, texts, texts, *others)
+    def texts_of(*given):
+        whole[:] = [made(*given)]
+        return whole[0]
 
-    monkeypatch.setattr(splits, "children", learned)
+    monkeypatch.setattr(splits, "texts_of", texts_of)
+    monkeypatch.setattr(
+        splits, "learn_evenly", lambda live, some, *others: own(live, whole[0], *others)
+    )
     monkeypatch.setattr(splits, "WORTH", 0.0)
     assert run(settings_of(topics="auto"), documents)[1][-1] > 1
 

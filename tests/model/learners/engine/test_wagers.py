@@ -6,8 +6,8 @@ from math import exp, log
 import numpy as np
 import pytest
 
+from beam_topics.model.learners.engine.candidates import BLOCK, BOUND, STAKES, Gain, Rise
 from beam_topics.model.learners.engine.settings import LocalBirths
-from beam_topics.model.learners.engine.wagers import BLOCK, BOUND, STAKES, Gain, Rise
 
 LEVELS = {Gain: LocalBirths.level, Rise: LocalBirths.rise_level}
 

@@ -6,15 +6,14 @@ from learner_battery import evidence_is_of_the_last_minibatches, plain
 from learner_variants import VARIANTS, VARIATIONAL, settings_of, small
 
 from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.learners import learner_for
-from beam_topics.model.learners.variational import shared
+from beam_topics.model.learners import learner_for, states
 
 
 @pytest.mark.parametrize("window", [1, 3])
 @pytest.mark.parametrize("name", ["fixvoc-vb", "infvoc"])
 def test_evidence_is_that_of_the_last_minibatches(name, window, monkeypatch):
     # These learners have no islands, so their window is not an option.
-    monkeypatch.setattr(shared, "EVIDENCE_WINDOW", window)
+    monkeypatch.setattr(states, "EVIDENCE_WINDOW", window)
     evidence_is_of_the_last_minibatches(settings_of(name), window)
 
 
