@@ -27,7 +27,7 @@ class Document:
         source: Its author or other source, or None.
         group: The group of trends that it counts in, or None.
         arrived: Its place in the order of its source, which decides between documents of one id.
-        place: Its place in a log (:mod:`beam_topics.model.documents.offsets`), or None.
+        place: Its place in a log (:mod:`beam_topics.model.documents.minibatch`), or None.
     """
 
     id: str

@@ -43,8 +43,7 @@ from beam_topics.model.reading.found_forms import listed
 from beam_topics.model.reading.lines import peeked, unzipped
 from beam_topics.model.reading.paths import value_of
 from beam_topics.model.reading.settings import ENCODED, METADATA, ReadSettings
-from beam_topics.model.reading.text_lines import choices_of
-from beam_topics.model.reading.texts import keyed_date, time_of_path
+from beam_topics.model.reading.texts import choices_of, keyed_date, time_of_path
 from beam_topics.model.settings.options import names_in, names_text
 from beam_topics.model.times import DURATION_UNITS, MICROSECONDS_PER_SECOND, to_iso
 from beam_topics.model.words.cleaning import find_markup, stripping

@@ -29,14 +29,14 @@ from typing import Any, BinaryIO
 
 from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.errors import DamagedDataError, OptionError
-from beam_topics.model.reading.chats import JsonFile
 from beam_topics.model.reading.delimited import LAYOUT_BYTES, CsvFile, Layout, layout_of
 from beam_topics.model.reading.encodings import find_encoding, is_utf_8, to_utf_8
-from beam_topics.model.reading.files import format_of, records
-from beam_topics.model.reading.inner import inner_records, is_mail
+from beam_topics.model.reading.files import records
+from beam_topics.model.reading.inner import JsonFile, inner_records, is_mail
 from beam_topics.model.reading.lines import BYTE_ORDER_MARK, peeked, unix_lines, unzipped
 from beam_topics.model.reading.settings import ENCODED, ReadSettings
-from beam_topics.model.reading.text_lines import choices_of
+from beam_topics.model.reading.sources import format_of
+from beam_topics.model.reading.texts import choices_of
 
 Record = Mapping[str, Any]
 # The bytes of an input that is read whole, and the windows into a larger one.
@@ -261,22 +261,14 @@ def _layout(text: bytes, settings: ReadSettings, given: Collection[str], whole: 
 def _items(
     sample: FileSample, part: bytes, settings: ReadSettings, *, is_window: bool
 ) -> Iterator[Any]:
-    most = settings.parse.max_document_bytes
     if (layout := sample.layout) is None:
         whole = JsonFile([part], sample.path, settings)
         return _objects(part, settings) if is_window else whole.records()
     columns = layout.names if is_window or not layout.header else ()
     part = _from_a_row(part, layout) if is_window else part
     try:
-        rows = CsvFile(
-            [part],
-            sample.path,
-            most,
-            delimiter=layout.word,
-            columns=columns,
-            unquoted=settings.unquoted_field,
-        )
-        return inner_records(rows.records(), settings.records)
+        how = replace(settings, delimiter=layout.word, columns=columns)
+        return inner_records(CsvFile([part], sample.path, how).records(), settings.records)
     except DamagedDataError:
         return iter(())
 

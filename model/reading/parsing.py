@@ -82,6 +82,10 @@ _NO_IDS = "Records without ids: --id_from=place."
 _OTHER_ENCODING = "if the file has another encoding, give it, for example --encoding"
 
 
+# A place and a record.
+Placed = tuple[str, Mapping[str, Any]]
+
+
 class Table:
     """An open file of records.
 
@@ -95,13 +99,20 @@ class Table:
         """Return the microseconds in one unit of a field, if the schema of the file says it."""
         return None
 
-    def records(self) -> Iterator[tuple[str, Mapping[str, Any]] | DeadLetter]:
-        """Yield (place, record) in the order of the file, and dead letters."""
+    def items(self) -> Iterator[tuple[str, Any] | DeadLetter]:
+        """Yield (place, item) in the order of the file, and dead letters."""
         raise NotImplementedError
 
-    def found(
-        self, settings: ReadSettings
-    ) -> Iterator[tuple[str, Mapping[str, Any]] | Document | DeadLetter]:
+    def records_of(self, place: str, item: Any) -> Iterator[Placed | DeadLetter]:
+        """Yield the records of an item; it is one itself where a file has no others."""
+        yield place, item
+
+    def records(self) -> Iterator[Placed | DeadLetter]:
+        """Yield (place, record) in the order of the file, and dead letters."""
+        for item in self.items():
+            yield from [item] if isinstance(item, DeadLetter) else self.records_of(*item)
+
+    def found(self, settings: ReadSettings) -> Iterator[Placed | Document | DeadLetter]:
         """Yield what :meth:`records` yields; plain records may be documents already."""
         return self.records()
 
