@@ -270,7 +270,7 @@ class _ParseMessage(Emit):
     def process(self, element: bytes, came: Timestamp = beam.DoFn.TimestampParam) -> Iterator[Any]:
         item = parse_line(element, self._source, self._settings)
         if isinstance(item, Document):
-            item = item.arriving(came.micros)
+            item.arrived = came.micros
         yield self.emit(not_future(item, element, self._source, came.micros, self._max_future))
 
 

@@ -43,11 +43,6 @@ class Document:
 
     MAGIC = b"BTt1"
 
-    def arriving(self, place: int) -> Document:
-        """Give a document that was just read its place in the order of its source."""
-        self.arrived = place
-        return self
-
     def to_bytes(self) -> bytes:
         facts = {name: getattr(self, name) for name in ("id", "timestamp", "label", "key")}
         marks = {"source": self.source, "group": self.group, "arrived": self.arrived or None}

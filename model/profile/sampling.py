@@ -358,7 +358,7 @@ def check_formats_known(files: Sequence[str], settings: ReadSettings) -> None:
             raise OptionError("--input", path, allowed, remedy) from None
 
 
-def formats_of(path: str, files: int = 1) -> tuple[str, ...]:
+def formats_of(path: str, files: int) -> tuple[str, ...]:
     """Return the options of the formats that a file begins like, the most likely first."""
     try:
         with Path(path).open("rb") as stream:

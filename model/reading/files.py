@@ -27,7 +27,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from beam_topics.model.documents.document import DeadLetter, Document
 from beam_topics.model.errors import DamagedDataError, LimitError, OptionError
@@ -51,19 +51,28 @@ from beam_topics.model.reading.sources import Part, Source, format_of
 from beam_topics.model.reading.texts import DocFile, LineFile, TextFile, time_of_path
 from beam_topics.model.times import MICROSECONDS_PER_SECOND
 
-if TYPE_CHECKING:
-    from beam_topics.model.reading.mails import MailFile
-    from beam_topics.model.reading.tables import TableFile
+_NO_DATE = (
+    "the path of the file has no date. Read such files alone, with --time_from=order or"
+    " --timestamp_field."
+)
+# The dead letters of a file, or of a part; those beyond them become one for each reason.
+MOST_REFUSED = 10_000
+Item = Placed | DeadLetter
+Position = tuple[int, int, int, int]
+BEGINNING: Position = (0, 0, 0, 0)
+# Places in a block are below 2**22, and blocks of a file below that.
+_BLOCK_BITS, _FILE_BITS = 22, 44
+_NAME = re.compile(r"archive-(\d{8}T\d{6}Z)-[0-9a-f]+\.avro")
 
 
-def _open_table(source: Source) -> TableFile:
+def _open_table(source: Source) -> Table:
     # Imported here, and below: most runs read none of these.
     from beam_topics.model.reading.tables import open_table
 
     return open_table(source)
 
 
-def _open_mail(source: Source) -> MailFile:
+def _open_mail(source: Source) -> Table:
     from beam_topics.model.reading.mails import MailFile
 
     return MailFile(source.unzipped, source.path, source.settings.parse.max_document_bytes)
@@ -106,15 +115,6 @@ def checked(source: Source) -> Table | DeadLetter | None:
         return table
     wrong = wrong_names(table.names, source.settings)
     return dead_letter(source.path, SCHEMA, wrong, listed(table.names).encode()) if wrong else table
-
-
-_NO_DATE = (
-    "the path of the file has no date. Read such files alone, with --time_from=order or"
-    " --timestamp_field."
-)
-# The dead letters of a file, or of a part; those beyond them become one for each reason.
-MOST_REFUSED = 10_000
-Item = Placed | DeadLetter
 
 
 def read_file(
@@ -181,25 +181,19 @@ def _read(source: Source, first: int) -> Iterator[Document | DeadLetter]:
         if isinstance(found, DeadLetter):
             found = replace(found, source=shown + found.source[within:])
         else:
-            found = found.arriving(number)
+            found.arrived = number
         yield found
 
 
-def records(
-    stream: BinaryIO, name: str, settings: ReadSettings, folder: str = ""
-) -> Iterator[Item]:
+def records(stream: BinaryIO, name: str, settings: ReadSettings) -> Iterator[Item]:
     """Yield (place, record) with all fields, and dead letters, in the order of one file.
-
-    Places are within the folder.
 
     Args:
         stream: As of :class:`Source`.
         name: As of :class:`Source`.
         settings: As of :class:`Source`.
-        folder: As of :class:`Source`.
     """
-    kind = format_of(name, settings)
-    table = opened(Source(stream, name, settings, kind, folder, every_field=True))
+    table = opened(Source(stream, name, settings, format_of(name, settings), every_field=True))
     if isinstance(table, DeadLetter):
         yield table
     elif table is not None:
@@ -229,15 +223,7 @@ def parse_item(
     return parse_record(record, place, settings.parse, time, unit)
 
 
-Position = tuple[int, int, int, int]
-BEGINNING: Position = (0, 0, 0, 0)
-
-# Places in a block are below 2**22, and blocks of a file below that.
-_BLOCK_BITS, _FILE_BITS = 22, 44
-_NAME = re.compile(r"archive-(\d{8}T\d{6}Z)-[0-9a-f]+\.avro")
-
-
-def in_order(paths: Iterable[str], option: str = "--input") -> list[str]:
+def in_order(paths: Iterable[str]) -> list[str]:
     """Return the files of an archive by the start of their periods.
 
     Raises:
@@ -250,12 +236,12 @@ def in_order(paths: Iterable[str], option: str = "--input") -> list[str]:
         if found is None:
             allowed = "files of an archive, archive-<start>-<content>.avro, when --source=replay"
             remedy = "beam-topics archive makes one of any files."
-            raise OptionError(option, path, allowed, remedy)
+            raise OptionError("--input", path, allowed, remedy)
         other = by_start.setdefault(found[1], path)
         if other != path:
             allowed = f"one file for each period, and {other} is of the same one"
             remedy = "Remove the older of the two, or write the archive again into an empty folder."
-            raise OptionError(option, path, allowed, remedy)
+            raise OptionError("--input", path, allowed, remedy)
     return [by_start[start] for start in sorted(by_start)]
 
 
@@ -293,6 +279,5 @@ def _read_file(
             if (number, place) >= (block, item):
                 read = parse_item(found, settings, unit)
                 if isinstance(read, Document):
-                    order = (file << _FILE_BITS) + (number << _BLOCK_BITS) + place
-                    read = read.arriving(order)
+                    read.arrived = (file << _FILE_BITS) + (number << _BLOCK_BITS) + place
                 yield (file, number, at, place), read

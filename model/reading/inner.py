@@ -48,6 +48,15 @@ _BEGINNING = 10_000
 # The lines that begin a mail: one header or several, one of them of these names.
 _HEADERS = re.compile(r"(?:[A-Za-z][A-Za-z-]*:[^\n]*\n(?:[ \t]+[^\n]*\n)*){3,}")
 _OF_MAIL = re.compile(r"^(?:message-id|date|from|received):", re.MULTILINE | re.IGNORECASE)
+Record = Mapping[str, Any]
+_TURNS = ("messages", "conversations", "conversation", "turns", "chat_messages", "dialogue")
+_CONTENT = ("text", "content", "value", "message", "body", "utterance", "parts")
+_AUTHORS = ("author", "role", "from", "sender", "speaker", "user", "name")
+_TIMES = ("timestamp", "create_time", "created_at", "date", "time", "ts")
+_IDS = ("id", "uuid", "conversation_id", "message_id")
+_UNSAID = ("system", "tool", "developer", "function")
+# Contents are nested in three levels at most.
+_DEEPEST = 5
 
 
 def inner_records(
@@ -97,18 +106,6 @@ def _mail(text: str, place: str) -> Iterator[Placed | DeadLetter]:
         yield item if isinstance(item, DeadLetter) else (place, item[1])
 
 
-Record = Mapping[str, Any]
-
-_TURNS = ("messages", "conversations", "conversation", "turns", "chat_messages", "dialogue")
-_CONTENT = ("text", "content", "value", "message", "body", "utterance", "parts")
-_AUTHORS = ("author", "role", "from", "sender", "speaker", "user", "name")
-_TIMES = ("timestamp", "create_time", "created_at", "date", "time", "ts")
-_IDS = ("id", "uuid", "conversation_id", "message_id")
-_UNSAID = ("system", "tool", "developer", "function")
-# Contents are nested in three levels at most.
-_DEEPEST = 5
-
-
 class JsonFile(Table):
     """An open JSON file: a record in each line, or one array, or one object that holds an array.
 
@@ -137,7 +134,7 @@ class JsonFile(Table):
 
     def records_of(self, place: str, line: bytes) -> Iterator[Placed | DeadLetter]:
         """Yield the records of a line, an item or an object."""
-        parse, path = self._settings.parse, self._settings.records
+        path = self._settings.records
         record = parse_object(line, place)
         if isinstance(record, DeadLetter):
             yield record
@@ -147,13 +144,17 @@ class JsonFile(Table):
                     yield one
                 else:
                     yield from documents_of(one[1], one[0], self._settings)
-        elif any(isinstance(value_of(record, name), str) for name in parse.fields.texts):
+        elif _has_text(record, self._settings):
             yield place, record
         elif place.startswith(f"{self._name} object ") and (items := _most_of(record, line)):
             for number, inner in enumerate(items, 1):
                 yield from documents_of(inner, f"{place} item {number}", self._settings)
         else:
             yield from documents_of(record, place, self._settings)
+
+
+def _has_text(record: Record, settings: ReadSettings) -> bool:
+    return any(isinstance(value_of(record, name), str) for name in settings.parse.fields.texts)
 
 
 def _most_of(record: Record, line: bytes) -> list[Record] | None:
@@ -172,8 +173,7 @@ def documents_of(record: Record, place: str, settings: ReadSettings) -> Iterator
 
     A record with a text, or without turns, is one itself. Contents in pieces are joined.
     """
-    has_text = any(isinstance(value_of(record, name), str) for name in settings.parse.fields.texts)
-    turns = None if has_text else _turns_of(record)
+    turns = None if _has_text(record, settings) else _turns_of(record)
     if turns is None:
         yield place, {**record, **_joined_pieces(record)}
         return

@@ -30,7 +30,7 @@ import json
 import re
 import sys
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import BinaryIO
 
@@ -45,6 +45,20 @@ _GZIP = b"\x1f\x8b"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _LONGEST_REPEAT = 2**31
 _BLANK = b" \t\r\v\f\n"
+_BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*\{")
+_EMPTY = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*\]\s*")
+# The beginning of a file that may still become an array when more bytes come.
+_UNDECIDED = re.compile(rb"(?:\xef(?:\xbb(?:\xbf)?)?)?\s*(?:\[\s*(?:\]\s*)?)?")
+_MOST_BLANK = 2**16
+_OBJECT = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{")
+# What the first line of an object of several lines ends with.
+_GOES_ON = (b"{", b"[", b",")
+_INNER_ARRAY = re.compile(rb":\s*\[\s*\{")
+_STRUCTURE = re.compile(rb'["{}\[\],]')
+# Within an item, and between objects, a comma says nothing.
+_BRACKET = re.compile(rb'["{}\[\]]')
+_COMMAS = re.compile(rb"(?:\s*+,)++")
+_IN_STRING = re.compile(rb'["\\]')
 
 
 def cut_lines(
@@ -169,10 +183,18 @@ def peeked(chunks: Iterable[bytes], most: int) -> tuple[bytes, Iterator[bytes]]:
         chunks: The bytes. They may raise DamagedDataError, which comes again after the beginning.
         most: The length of the beginning; it is shorter only where the file is.
     """
+    head, again = _begun(chunks, lambda held: len(held) < most)
+    return head[:most], again
+
+
+def _begun(
+    chunks: Iterable[bytes], goes_on: Callable[[bytearray], bool]
+) -> tuple[bytes, Iterator[bytes]]:
+    """Return the beginning of a file as far as it goes on, and all of its bytes again."""
     rest, held = iter(chunks), bytearray()
     damage: DamagedDataError | None = None
     try:
-        while len(held) < most and (chunk := next(rest, None)) is not None:
+        while goes_on(held) and (chunk := next(rest, None)) is not None:
             held += chunk
     except DamagedDataError as error:
         damage = error
@@ -184,7 +206,7 @@ def peeked(chunks: Iterable[bytes], most: int) -> tuple[bytes, Iterator[bytes]]:
             raise damage
         yield from rest
 
-    return bytes(held[:most]), again()
+    return bytes(held), again()
 
 
 def unix_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
@@ -254,23 +276,6 @@ def _up_to_the_damage(engine: zlib._Decompress, data: bytes) -> Iterator[bytes]:
         return
 
 
-_BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*\{")
-_EMPTY = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*\]\s*")
-# The beginning of a file that may still become an array when more bytes come.
-_UNDECIDED = re.compile(rb"(?:\xef(?:\xbb(?:\xbf)?)?)?\s*(?:\[\s*(?:\]\s*)?)?")
-_MOST_BLANK = 2**16
-_OBJECT = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{")
-# What the first line of an object of several lines ends with.
-_GOES_ON = (b"{", b"[", b",")
-_INNER_ARRAY = re.compile(rb":\s*\[\s*\{")
-
-_STRUCTURE = re.compile(rb'["{}\[\],]')
-# Within an item, and between objects, a comma says nothing.
-_BRACKET = re.compile(rb'["{}\[\]]')
-_COMMAS = re.compile(rb"(?:\s*+,)++")
-_IN_STRING = re.compile(rb'["\\]')
-
-
 def read_json(
     chunks: Iterable[bytes], name: str, max_bytes: int
 ) -> Iterator[tuple[str, bytes] | DeadLetter]:
@@ -282,11 +287,9 @@ def read_json(
             array, ``name object 17`` an object of several lines.
         max_bytes: The length of the longest record; a longer one becomes a dead letter.
     """
-    rest = iter(chunks)
-    head, damage = _head(rest, max_bytes)
-    following = chain(
-        [b"" if _EMPTY.fullmatch(head) else head], rest if damage is None else _raising(damage)
-    )
+    head, following = _begun(chunks, lambda held: _is_undecided(held, max_bytes))
+    if _EMPTY.fullmatch(head):
+        next(following)
     if _BEGINS.match(head):
         yield from _read_array(following, name, max_bytes)
     elif _begins_object(head):
@@ -295,22 +298,12 @@ def read_json(
         yield from cut_lines(following, name, max_bytes)
 
 
-def _head(chunks: Iterator[bytes], most: int) -> tuple[bytes, DamagedDataError | None]:
-    """Return the beginning of a file up to where it is clear how its records are written.
-
-    Returns:
-        The bytes, and the error if the file is damaged before that.
-    """
-    head = bytearray()
-    try:
-        while (
-            (len(head) < _MOST_BLANK and _UNDECIDED.fullmatch(head))
-            or (len(head) < most and _OBJECT.match(head) and head.count(b"\n", 0, most) < 2)
-        ) and (chunk := next(chunks, b"")):
-            head += chunk
-    except DamagedDataError as error:
-        return bytes(head), error
-    return bytes(head), None
+def _is_undecided(head: bytearray, most: int) -> bool:
+    """Return whether more of a file shows how its records are written."""
+    if len(head) < _MOST_BLANK and _UNDECIDED.fullmatch(head):
+        return True
+    is_object = len(head) < most and _OBJECT.match(head) is not None
+    return is_object and head.count(b"\n", 0, most) < 2
 
 
 def _begins_object(head: bytes) -> bool:
@@ -322,11 +315,6 @@ def _begins_object(head: bytes) -> bool:
         return _INNER_ARRAY.search(first) is not None
     second = rest.partition(b"\n")[0]
     return first.rstrip().endswith(_GOES_ON) and not is_json_object(second)
-
-
-def _raising(error: DamagedDataError) -> Iterator[bytes]:
-    yield b""
-    raise error
 
 
 def _read_array(

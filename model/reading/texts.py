@@ -76,6 +76,27 @@ _KEYED = re.compile(
     r"(?:/(?:day|dd|d)=(?P<day>[0-9]{1,2})(?:/(?:hour|hh|h)=(?P<hour>[0-9]{1,2}))?)?)?(?=/|$)",
     re.IGNORECASE,
 )
+# The marks of direction that WhatsApp writes, and the spaces within a time.
+_MARKS = re.compile("[\u200e\u200f\u202a-\u202e\ufeff]")
+_BY_PROGRAM = "\u200e"
+_SPACES = re.compile("[\u202f\u00a0]")
+_DATE = r"[0-9]{1,4}[./-][0-9]{1,2}[./-][0-9]{1,4}"
+_CLOCK = r"[0-9]{1,2}[:.][0-9]{2}(?:[:.][0-9]{2})?(?: ?[AaPp]\.? ?[Mm]\.?)?"
+_STAMP = re.compile(rf"\[?(?P<time>(?:{_DATE}(?:,? |T))?{_CLOCK})\]?(?: -)?[ \t]+")
+_SAID = re.compile(
+    r"(?:<[ @+%&~]?(?P<nick>[^<>\s]+)>|(?P<author>[^:<>\t]{1,60}):|(?P<name>[^\s:<>]{1,60})(?=\t))"
+    r"(?:\s+(?P<text>.*)|)$"
+)
+# What clients of IRC write between messages.
+_BETWEEN = ("---", "***")
+_OMITTED = re.compile("<[^<>]{1,40}>")
+_DOC = re.compile(r'<doc\b(?P<own>(?:\s+\w+="[^"\n]*")*)\s*>\s*')
+_OWN = re.compile(r'(\w+)="([^"]*)"')
+# Lines that are documents are so many and so different; of one file alone fewer are enough.
+_LEAST_LINES, _FEWEST_LINES, _DIFFERENT, _MOST_CLASSES = 20, 3, 0.8, 50
+# The share of the lines of a chat that begin a message; texts may have several lines.
+_LEAST_MESSAGES = 0.1
+_FASTTEXT = "__label__"
 
 
 def date_in(path: str) -> str | None:
@@ -159,22 +180,6 @@ class TextFile(Table):
         yield self._path, record
 
 
-# The marks of direction that WhatsApp writes, and the spaces within a time.
-_MARKS = re.compile("[\u200e\u200f\u202a-\u202e\ufeff]")
-_BY_PROGRAM = "\u200e"
-_SPACES = re.compile("[\u202f\u00a0]")
-_DATE = r"[0-9]{1,4}[./-][0-9]{1,2}[./-][0-9]{1,4}"
-_CLOCK = r"[0-9]{1,2}[:.][0-9]{2}(?:[:.][0-9]{2})?(?: ?[AaPp]\.? ?[Mm]\.?)?"
-_STAMP = re.compile(rf"\[?(?P<time>(?:{_DATE}(?:,? |T))?{_CLOCK})\]?(?: -)?[ \t]+")
-_SAID = re.compile(
-    r"(?:<[ @+%&~]?(?P<nick>[^<>\s]+)>|(?P<author>[^:<>\t]{1,60}):|(?P<name>[^\s:<>]{1,60})(?=\t))"
-    r"(?:\s+(?P<text>.*)|)$"
-)
-# What clients of IRC write between messages.
-_BETWEEN = ("---", "***")
-_OMITTED = re.compile("<[^<>]{1,40}>")
-
-
 def message_in(line: str) -> dict[str, str] | None:
     """Return the time, the author and the text of the message that begins with a line.
 
@@ -242,10 +247,6 @@ class LineFile(Table):
             yield place, held
 
 
-_DOC = re.compile(r'<doc\b(?P<own>(?:\s+\w+="[^"\n]*")*)\s*>\s*')
-_OWN = re.compile(r'(\w+)="([^"]*)"')
-
-
 class DocFile(Table):
     """A file whose documents stand between lines ``<doc id="1" title="Tea">`` and ``</doc>``.
 
@@ -280,13 +281,6 @@ class DocFile(Table):
                 yield dead_letter(item[0], BAD_ROW, detail, item[1])
         if place:
             yield dead_letter(place, BAD_ROW, "the <doc> has no end </doc>", own.encode())
-
-
-# Lines that are documents are so many and so different; of one file alone fewer are enough.
-_LEAST_LINES, _FEWEST_LINES, _DIFFERENT, _MOST_CLASSES = 20, 3, 0.8, 50
-# The share of the lines of a chat that begin a message; texts may have several lines.
-_LEAST_MESSAGES = 0.1
-_FASTTEXT = "__label__"
 
 
 def choices_of(texts: Sequence[str]) -> tuple[str, tuple[str, ...]]:

@@ -244,7 +244,7 @@ class PartitionReader:
         line, place = message.value(), f"{self._place}/{offset}"
         item = parse_line(line, place, self._parse)
         if isinstance(item, Document):
-            item = item.arriving(offset)
+            item.arrived = offset
         kind, millis = message.timestamp()
         known = kind != client_library().TIMESTAMP_NOT_AVAILABLE
         if known:
