@@ -30,7 +30,6 @@ from beam_topics.model.files import folder_of
 from beam_topics.model.profile.fields import (
     Field,
     Question,
-    Record,
     Roles,
     fields_of,
     option,
@@ -40,7 +39,7 @@ from beam_topics.model.profile.fields import (
 from beam_topics.model.profile.sampling import FileSample, Samples, sample_file
 from beam_topics.model.reading.found_forms import listed
 from beam_topics.model.reading.lines import peeked, unzipped
-from beam_topics.model.reading.paths import value_of
+from beam_topics.model.reading.paths import Record, value_of
 from beam_topics.model.reading.settings import ENCODED, METADATA, ReadSettings
 from beam_topics.model.reading.texts import choices_of, keyed_date, time_of_path
 from beam_topics.model.settings.options import names_in, names_text

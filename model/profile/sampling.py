@@ -176,9 +176,7 @@ def _sample_text(
         head, total = stream.read(most), stream.seek(0, io.SEEK_END)
         windows = [] if total <= most else list(_windows(stream, total, places))
     sample.whole = total <= most
-    sample.encoding = settings.encoding
-    if "encoding" not in given:
-        sample.encoding = find_encoding([head, *windows])
+    sample.encoding = settings.encoding if "encoding" in given else find_encoding([head, *windows])
     # Line ends are found in the bytes of most encodings.
     if windows and not is_utf_8(code := sample.encoding or "utf-8"):
         windows = windows if "\n,".encode(code) == b"\n," else []
@@ -327,12 +325,10 @@ def _sample_others(
     part: float,
 ) -> None:
     """Keep the first records of a file of another format."""
-    sample.encoding = None
-    if sample.format in ENCODED:
-        sample.encoding = settings.encoding
-        if "encoding" not in given:
-            sample.encoding = find_encoding([peeked(unzipped(stream), LAYOUT_BYTES)[0]])
-            stream.seek(0)
+    sample.encoding = settings.encoding if sample.format in ENCODED else None
+    if sample.encoding is not None and "encoding" not in given:
+        sample.encoding = find_encoding([peeked(unzipped(stream), LAYOUT_BYTES)[0]])
+        stream.seek(0)
     read = replace(settings, encoding=sample.encoding or "utf-8")
     wanted = max(round(_RECORDS * part), _PLACES)
     sample.whole = sample.take(records(stream, sample.path, read), wanted)

@@ -39,7 +39,7 @@ from beam_topics.model.reading.parsing import (
     parse_object,
     place_id,
 )
-from beam_topics.model.reading.paths import value_of, values_of
+from beam_topics.model.reading.paths import Record, value_of, values_of
 from beam_topics.model.reading.plain_records import found_by, json_reader
 from beam_topics.model.reading.settings import ReadSettings
 
@@ -48,7 +48,6 @@ _BEGINNING = 10_000
 # The lines that begin a mail: one header or several, one of them of these names.
 _HEADERS = re.compile(r"(?:[A-Za-z][A-Za-z-]*:[^\n]*\n(?:[ \t]+[^\n]*\n)*){3,}")
 _OF_MAIL = re.compile(r"^(?:message-id|date|from|received):", re.MULTILINE | re.IGNORECASE)
-Record = Mapping[str, Any]
 _TURNS = ("messages", "conversations", "conversation", "turns", "chat_messages", "dialogue")
 _CONTENT = ("text", "content", "value", "message", "body", "utterance", "parts")
 _AUTHORS = ("author", "role", "from", "sender", "speaker", "user", "name")

@@ -45,6 +45,7 @@ from beam_topics.model.reading.parsing import (
     BAD_ROW,
     DAMAGED,
     TOO_LARGE,
+    Placed,
     Table,
     dead_letter,
     place_id,
@@ -157,7 +158,7 @@ class TextFile(Table):
     ) -> None:
         self._chunks, self._name, self._path, self._settings = chunks, name, path, settings
 
-    def records(self) -> Iterator[tuple[str, dict[str, Any]] | DeadLetter]:
+    def records(self) -> Iterator[Placed | DeadLetter]:
         """Yield the document, or a dead letter for a file that is damaged or too large."""
         parse, data, size = self._settings.parse, bytearray(), 0
         try:
@@ -207,20 +208,20 @@ class LineFile(Table):
         self._lines = cut_lines(chunks, name, self._most)
         self._columns, self._is_chat = settings.columns, settings.format == "chat"
 
-    def records(self) -> Iterator[tuple[str, dict[str, Any]] | DeadLetter]:
+    def records(self) -> Iterator[Placed | DeadLetter]:
         """Yield (place, record) in the order of the file, and dead letters."""
-        return self._messages() if self._is_chat else map(self._line, self._lines)
+        return self._messages() if self._is_chat else super().records()
 
-    def _line(self, item: Any) -> Any:
-        if isinstance(item, DeadLetter):
-            return item
-        text = item[1].decode("utf-8", "surrogateescape").strip()
-        if not self._columns:
-            return item[0], {"id": place_id(item[0]), "text": text}
-        words = text.split(None, len(self._columns) - 1)
-        return item[0], dict(zip(self._columns, words, strict=False))
+    def items(self) -> Iterator[tuple[str, bytes] | DeadLetter]:
+        return self._lines
 
-    def _messages(self) -> Iterator[tuple[str, dict[str, Any]] | DeadLetter]:
+    def records_of(self, place: str, line: bytes) -> Iterator[Placed]:
+        text = line.decode("utf-8", "surrogateescape").strip()
+        words = text.split(None, len(self._columns) - 1) if self._columns else []
+        named = dict(zip(self._columns, words, strict=False))
+        yield place, named if self._columns else {"id": place_id(place), "text": text}
+
+    def _messages(self) -> Iterator[Placed | DeadLetter]:
         held: dict[str, Any] = {}
         place, begun = "", False
         for item in self._lines:
@@ -257,7 +258,7 @@ class DocFile(Table):
     def __init__(self, chunks: Iterable[bytes], name: str, max_bytes: int) -> None:
         self._lines, self._most = cut_lines(chunks, name, max_bytes), max_bytes
 
-    def records(self) -> Iterator[tuple[str, dict[str, Any]] | DeadLetter]:
+    def records(self) -> Iterator[Placed | DeadLetter]:
         """Yield (place, record) in the order of the file, and dead letters."""
         held: list[str] = []
         place, own, size = "", "", 0

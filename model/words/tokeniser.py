@@ -223,7 +223,7 @@ class Tokeniser:
 
     def __init__(self, settings: TokeniserSettings) -> None:
         check_tokeniser(settings)
-        self.settings = settings
+        self.settings, self._by_key = settings, settings.stop_words == _BY_KEY
         self._words = _Words(settings)
         words = self._words
         self._numbers = FormNumbers(
@@ -261,10 +261,6 @@ class Tokeniser:
         if "capitals" in self.settings.word_forms:
             text = word_forms.marked_capitals(text)
         return word_forms.hyphens_before_capitals(text)
-
-    @property
-    def _by_key(self) -> bool:
-        return self.settings.stop_words == _BY_KEY
 
     def _kept(self, text: str, key: str) -> list[str]:
         words = self._words_of(key) if self._by_key else self._words
