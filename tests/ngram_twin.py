@@ -3,6 +3,8 @@
 import math
 from collections import Counter
 
+from beam_topics.model.scaled import Scaled
+
 
 def tables(text, counts, order, characters):
     """P(c | h) of each n-gram hc that was seen, and what each context h leaves to shorter ones."""
@@ -48,3 +50,14 @@ def spelled(spelling, word):
             product, shift = math.frexp(product)
             exponent += shift
     return product, exponent
+
+
+def spelled_by(letters, word):
+    """The probability of a word among those of its length, by the model itself."""
+    (product,), (exponent,) = letters.spelling.probabilities([word])
+    return Scaled.of(float(product), int(exponent))
+
+
+def probability_of(letters, word):
+    """G0(word) by the model itself, of any magnitude."""
+    return letters.length_probability(len(word)) * spelled_by(letters, word)

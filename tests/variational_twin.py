@@ -8,6 +8,7 @@ import math
 from collections import Counter
 
 import numpy as np
+from ngram_twin import probability_of
 from scipy.special import digamma, gammaln
 from twins import uniform
 
@@ -89,7 +90,7 @@ class InfvocTwin:
             return (
                 1.0
                 if s.remainder != "share"
-                else ((word in known) + math.exp(self.letters.probability(word).log()))
+                else ((word in known) + math.exp(probability_of(self.letters, word).log()))
                 / (len(known) + 1)
             )
 
@@ -123,7 +124,9 @@ class InfvocTwin:
             self.nu2[k][word] += step * (
                 self.settings.stick_concentration + later - self.nu2[k][word]
             )
-            base = 1.0 if self.bug == "no G0" else math.exp(self.letters.probability(word).log())
+            base = (
+                1.0 if self.bug == "no G0" else math.exp(probability_of(self.letters, word).log())
+            )
             self.rank[k][word] = (1 - step) * self.rank[k][word] + step * base * count
             later += count
 

@@ -4,7 +4,7 @@
 
 :class:`ReadDocuments` reads files of the formats of :mod:`beam_topics.model.reading.files`, on any
 file system that Beam knows. A worker reads a file, a part of a large file of JSON lines
-(:mod:`beam_topics.model.reading.parts`), or some files of one document each, and many are read in
+(:mod:`beam_topics.model.reading.sources`), or some files of one document each, and many are read in
 parallel. With ``time_from="order"`` one worker reads all files in the order of their names.
 Beam's own readers are not used: they fail the job on the first damaged byte, or end without an
 error where a gzip is cut off.
@@ -42,10 +42,17 @@ from beam_topics.model.documents.document import DeadLetter, Document
 from beam_topics.model.errors import OptionError
 from beam_topics.model.files import folder_of, is_local, matching_files
 from beam_topics.model.learner_log.progress import counted
-from beam_topics.model.reading.files import check_formats, format_of, read_file
+from beam_topics.model.reading.files import read_file
 from beam_topics.model.reading.parsing import REASONS, not_future, parse_line
-from beam_topics.model.reading.parts import LEAST, Part, has_parts, parts_of
 from beam_topics.model.reading.settings import SMALL, ParseSettings, ReadSettings
+from beam_topics.model.reading.sources import (
+    LEAST,
+    Part,
+    check_formats,
+    format_of,
+    has_parts,
+    parts_of,
+)
 from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.model.words.tokeniser import Tokeniser, check_tokeniser
 from beam_topics.transforms.shared import DEAD_LETTERS, NAMESPACE, EventTime, Refusals, Wordless
@@ -263,7 +270,7 @@ class _ParseMessage(Emit):
     def process(self, element: bytes, came: Timestamp = beam.DoFn.TimestampParam) -> Iterator[Any]:
         item = parse_line(element, self._source, self._settings)
         if isinstance(item, Document):
-            item = item.arriving(came.micros)
+            item.arrived = came.micros
         yield self.emit(not_future(item, element, self._source, came.micros, self._max_future))
 
 

@@ -27,7 +27,7 @@ class Document:
         source: Its author or other source, or None.
         group: The group of trends that it counts in, or None.
         arrived: Its place in the order of its source, which decides between documents of one id.
-        place: Its place in a log (:mod:`beam_topics.model.documents.offsets`), or None.
+        place: Its place in a log (:mod:`beam_topics.model.documents.minibatch`), or None.
     """
 
     id: str
@@ -42,11 +42,6 @@ class Document:
     place: str | None = field(default=None, compare=False)
 
     MAGIC = b"BTt1"
-
-    def arriving(self, place: int) -> Document:
-        """Give a document that was just read its place in the order of its source."""
-        self.arrived = place
-        return self
 
     def to_bytes(self) -> bytes:
         facts = {name: getattr(self, name) for name in ("id", "timestamp", "label", "key")}

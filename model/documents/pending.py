@@ -149,9 +149,7 @@ class Mirror:
     """The waiting entries by due time, in memory."""
 
     def __init__(self) -> None:
-        self.count = 0
-        self.mark = 0
-        self.size = 0
+        self.count = self.mark = self.size = 0
         self.done: int | None = None
         # Ascending. Those before _first are gone: to remove each one at once would move all others.
         self._dues: list[int] = []
@@ -160,9 +158,8 @@ class Mirror:
 
     def matches(self, head: PendingHead) -> bool:
         """Return whether the mirror holds what the head says."""
-        same = self.count == head.live and self.mark == head.mark
         # An entry of several due times counts until the last one.
-        return same and self.done == head.done
+        return (self.count, self.mark, self.done) == (head.live, head.mark, head.done)
 
     @property
     def dues(self) -> list[int]:
@@ -176,7 +173,7 @@ class Mirror:
 
     def at(self, due: int) -> list[bytes]:
         """Return the payloads that are due at exactly this time."""
-        return [entry.payload for entry in self._entries[due]]
+        return [entry.payload for entry in self.entries_at(due)]
 
     def entries_at(self, due: int) -> list[Entry]:
         """Return the entries that are due at exactly this time."""
@@ -184,32 +181,29 @@ class Mirror:
 
     def due_by(self, time: int) -> list[int]:
         """Return the due times up to ``time``, ascending."""
-        return self._dues[self._first : self._end(time)]
-
-    def _end(self, time: int) -> int:
-        return bisect_right(self._dues, time, self._first)
+        return self._dues[self._first : bisect_right(self._dues, time, self._first)]
 
     def put(self, entry: Entry) -> None:
         """Add an entry, for its due times that are not over."""
         for due in entry.dues:
             if self.done is None or due > self.done:
                 if due not in self._entries:
-                    self._entries[due] = []
                     insort(self._dues, due, self._first)
-                self._entries[due].append(entry)
+                self._entries.setdefault(due, []).append(entry)
         self.count += 1
         self.size += len(entry.payload)
         self.mark = (self.mark + entry.mark) % _MARKS
 
     def drop(self, time: int) -> None:
         """Remove what is due up to ``time``, and nothing of what is due later again."""
-        for due in self.due_by(time):
+        gone = self.due_by(time)
+        for due in gone:
             for entry in self._entries.pop(due):
                 if entry.dues[-1] == due:
                     self.count -= 1
                     self.size -= len(entry.payload)
                     self.mark = (self.mark - entry.mark) % _MARKS
-        self._first = self._end(time)
+        self._first += len(gone)
         self.done = time if self.done is None else max(time, self.done)
         if 2 * self._first >= len(self._dues):
             self._dues, self._first = self.dues, 0
@@ -227,7 +221,7 @@ class Mirror:
 def add(
     head: PendingHead, mirror: Mirror, bag: Bag, dues: Sequence[int], payload: bytes
 ) -> PendingHead:
-    """Add an entry to the bag, and to the mirror if the mirror matches.
+    """Add an entry to the bag, and to the mirror if the mirror matches; return the new head.
 
     Args:
         head: What the bag must contain.
@@ -235,9 +229,6 @@ def add(
         bag: The bag.
         dues: The due times of the entry, ascending, at least one.
         payload: What waits.
-
-    Returns:
-        The new head.
     """
     if not head.live:
         mirror.clear(head.done)

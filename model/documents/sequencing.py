@@ -43,8 +43,7 @@ from beam_topics.model.arrays import LongArray
 from beam_topics.model.documents import pending
 from beam_topics.model.documents.block import Block, bounds_of, times_in
 from beam_topics.model.documents.document import DeadLetter
-from beam_topics.model.documents.minibatch import Minibatch, NumberedMinibatch
-from beam_topics.model.documents.offsets import ranges_of
+from beam_topics.model.documents.minibatch import Minibatch, NumberedMinibatch, ranges_of
 from beam_topics.model.documents.pending import PENDING_BYTES, Bag, Entry, Mirror, PendingHead
 from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.errors import DamagedDataError, StoreConflictError

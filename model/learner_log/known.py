@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from beam_topics.model.documents.block import Block
-from beam_topics.model.documents.offsets import Ranges, joined, offsets_in
+from beam_topics.model.documents.minibatch import Ranges, joined, offsets_in
 from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.publishing.store import ModelStore

@@ -31,13 +31,12 @@ from beam_topics.model.reading.found_forms import (
     looks_like_times,
 )
 from beam_topics.model.reading.inner import is_mail
-from beam_topics.model.reading.paths import EACH, is_path, paths_of, value_of, values_of
+from beam_topics.model.reading.paths import EACH, Record, is_path, paths_of, value_of, values_of
 from beam_topics.model.reading.settings import FieldNames
 from beam_topics.model.reading.time_forms import UNITS, ZONES_OF, number_of, read_time
 from beam_topics.model.settings.options import names_text
 from beam_topics.model.times import to_iso
 
-Record = Mapping[str, Any]
 Records = Sequence[Record]
 
 # The share of the records that have a field on which everything depends.

@@ -30,7 +30,6 @@ from beam_topics.model.files import folder_of
 from beam_topics.model.profile.fields import (
     Field,
     Question,
-    Record,
     Roles,
     fields_of,
     option,
@@ -38,13 +37,11 @@ from beam_topics.model.profile.fields import (
     times_of,
 )
 from beam_topics.model.profile.sampling import FileSample, Samples, sample_file
-from beam_topics.model.reading.delimited import Layout
 from beam_topics.model.reading.found_forms import listed
 from beam_topics.model.reading.lines import peeked, unzipped
-from beam_topics.model.reading.paths import value_of
+from beam_topics.model.reading.paths import Record, value_of
 from beam_topics.model.reading.settings import ENCODED, METADATA, ReadSettings
-from beam_topics.model.reading.text_lines import choices_of
-from beam_topics.model.reading.texts import keyed_date, time_of_path
+from beam_topics.model.reading.texts import choices_of, keyed_date, time_of_path
 from beam_topics.model.settings.options import names_in, names_text
 from beam_topics.model.times import DURATION_UNITS, MICROSECONDS_PER_SECOND, to_iso
 from beam_topics.model.words.cleaning import find_markup, stripping
@@ -159,32 +156,19 @@ class Profile:
     questions: tuple[Question, ...] = ()
     remarks: tuple[str, ...] = ()
 
-    @property
-    def formats(self) -> str:
-        """The formats of the files."""
-        return ", ".join(dict.fromkeys(one.format for one in self.samples.sampled))
-
-    @property
-    def encoding(self) -> str | None:
-        """The encoding of the text files; None if there is none, or it is not known."""
-        found = [one.encoding for one in self.samples.sampled if one.encoding is not None]
-        return next((one for one in found if one != "utf-8"), found[0] if found else None)
-
-    @property
-    def layout(self) -> Layout | None:
-        """The layout of the first CSV file."""
-        return next((one.layout for one in self.samples.sampled if one.layout is not None), None)
-
     def summary(self) -> list[tuple[str, str]]:
         """Return the profile in a few lines: what each is about, and what was found."""
-        samples, layout, span = self.samples, self.layout, self.span
+        samples, span = self.samples, self.span
         first = samples.files[0] if len(samples.files) == 1 else f"{len(samples.files):,} files"
         seen = f"by a sample of {len(samples.records):,}"
         number = (
             f"{samples.documents:,}" if samples.whole else f"about {samples.documents:,}, {seen}"
         )
-        how = [self.formats, self.encoding or "", layout.word if layout else ""]
-        if layout is not None:
+        how = [", ".join(dict.fromkeys(one.format for one in samples.sampled))]
+        # Another encoding than the usual one says most.
+        how += sorted((o.encoding for o in samples.sampled if o.encoding), key="utf-8".__eq__)[:1]
+        if layout := next(filter(None, (one.layout for one in samples.sampled)), None):
+            how.append(layout.word)
             how.append("names in the first row" if layout.header else "no names in the first row")
         found = [("input", first), ("documents", number), ("form", ", ".join(filter(None, how)))]
         for role in _WITHOUT if self.fields else ():

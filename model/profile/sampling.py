@@ -29,14 +29,14 @@ from typing import Any, BinaryIO
 
 from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.errors import DamagedDataError, OptionError
-from beam_topics.model.reading.chats import JsonFile
 from beam_topics.model.reading.delimited import LAYOUT_BYTES, CsvFile, Layout, layout_of
 from beam_topics.model.reading.encodings import find_encoding, is_utf_8, to_utf_8
-from beam_topics.model.reading.files import format_of, records
-from beam_topics.model.reading.inner import inner_records, is_mail
+from beam_topics.model.reading.files import records
+from beam_topics.model.reading.inner import JsonFile, inner_records, is_mail
 from beam_topics.model.reading.lines import BYTE_ORDER_MARK, peeked, unix_lines, unzipped
 from beam_topics.model.reading.settings import ENCODED, ReadSettings
-from beam_topics.model.reading.text_lines import choices_of
+from beam_topics.model.reading.sources import format_of
+from beam_topics.model.reading.texts import choices_of
 
 Record = Mapping[str, Any]
 # The bytes of an input that is read whole, and the windows into a larger one.
@@ -176,9 +176,7 @@ def _sample_text(
         head, total = stream.read(most), stream.seek(0, io.SEEK_END)
         windows = [] if total <= most else list(_windows(stream, total, places))
     sample.whole = total <= most
-    sample.encoding = settings.encoding
-    if "encoding" not in given:
-        sample.encoding = find_encoding([head, *windows])
+    sample.encoding = settings.encoding if "encoding" in given else find_encoding([head, *windows])
     # Line ends are found in the bytes of most encodings.
     if windows and not is_utf_8(code := sample.encoding or "utf-8"):
         windows = windows if "\n,".encode(code) == b"\n," else []
@@ -261,22 +259,14 @@ def _layout(text: bytes, settings: ReadSettings, given: Collection[str], whole: 
 def _items(
     sample: FileSample, part: bytes, settings: ReadSettings, *, is_window: bool
 ) -> Iterator[Any]:
-    most = settings.parse.max_document_bytes
     if (layout := sample.layout) is None:
         whole = JsonFile([part], sample.path, settings)
         return _objects(part, settings) if is_window else whole.records()
     columns = layout.names if is_window or not layout.header else ()
     part = _from_a_row(part, layout) if is_window else part
     try:
-        rows = CsvFile(
-            [part],
-            sample.path,
-            most,
-            delimiter=layout.word,
-            columns=columns,
-            unquoted=settings.unquoted_field,
-        )
-        return inner_records(rows.records(), settings.records)
+        how = replace(settings, delimiter=layout.word, columns=columns)
+        return inner_records(CsvFile([part], sample.path, how).records(), settings.records)
     except DamagedDataError:
         return iter(())
 
@@ -335,12 +325,10 @@ def _sample_others(
     part: float,
 ) -> None:
     """Keep the first records of a file of another format."""
-    sample.encoding = None
-    if sample.format in ENCODED:
-        sample.encoding = settings.encoding
-        if "encoding" not in given:
-            sample.encoding = find_encoding([peeked(unzipped(stream), LAYOUT_BYTES)[0]])
-            stream.seek(0)
+    sample.encoding = settings.encoding if sample.format in ENCODED else None
+    if sample.encoding is not None and "encoding" not in given:
+        sample.encoding = find_encoding([peeked(unzipped(stream), LAYOUT_BYTES)[0]])
+        stream.seek(0)
     read = replace(settings, encoding=sample.encoding or "utf-8")
     wanted = max(round(_RECORDS * part), _PLACES)
     sample.whole = sample.take(records(stream, sample.path, read), wanted)
@@ -366,7 +354,7 @@ def check_formats_known(files: Sequence[str], settings: ReadSettings) -> None:
             raise OptionError("--input", path, allowed, remedy) from None
 
 
-def formats_of(path: str, files: int = 1) -> tuple[str, ...]:
+def formats_of(path: str, files: int) -> tuple[str, ...]:
     """Return the options of the formats that a file begins like, the most likely first."""
     try:
         with Path(path).open("rb") as stream:

@@ -157,7 +157,8 @@ class Snapshot:
     def underived(self) -> Snapshot:
         """Return the same model without the properties that it has cached; arrays are shared."""
         words = self.words
-        return replace(self, words=words.uncut() if isinstance(words, WordList) else words)
+        bare = WordList(words.text, len(words)) if isinstance(words, WordList) else words
+        return replace(self, words=bare)
 
     def without(self, words: Collection[str]) -> Snapshot:
         """Return the model without some words."""

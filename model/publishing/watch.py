@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from beam_topics.model.documents.offsets import reads_on
+from beam_topics.model.documents.minibatch import reads_on
 from beam_topics.model.errors import BeamTopicsError, OptionError, StoreConflictError
 from beam_topics.model.learner_log.known import offsets_up_to
 from beam_topics.model.publishing.blobs import Stamp, escape_key, path_in

@@ -8,7 +8,7 @@ fields that a row has too many are part of it.
 A wrong row costs itself alone. A quote that is not closed takes the rows up to the next quote with
 it, or as much as one document may have. Together they are one dead letter.
 
->>> table = CsvFile([b'id;text\n1;"two\nlines"\n'], "a.csv", 100)
+>>> table = CsvFile([b'id;text\n1;"two\nlines"\n'], "a.csv", ReadSettings())
 >>> list(table.records())
 [('a.csv row 2', {'id': '1', 'text': 'two\nlines'})]
 
@@ -42,14 +42,15 @@ from beam_topics.model.reading.parsing import (
     BAD_ROW,
     DAMAGED,
     TOO_LARGE,
+    Placed,
     Table,
     dead_letter,
     too_large,
 )
 from beam_topics.model.reading.plain_records import found_by, row_reader
-from beam_topics.model.reading.settings import ReadSettings
+from beam_topics.model.reading.settings import Delimiter, ReadSettings
 
-DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
+DELIMITERS: dict[Delimiter, str] = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
 # The part of a file that shows its layout, in bytes.
 LAYOUT_BYTES = 2**16
 _MOST_ROWS = 500
@@ -81,12 +82,12 @@ class Layout:
     others: float
 
     @property
-    def word(self) -> str:
+    def word(self) -> Delimiter:
         """Return the word for the delimiter in ``--delimiter``."""
         return next(word for word, sign in DELIMITERS.items() if sign == self.delimiter)
 
 
-def layout_of(text: str, delimiter: str = "auto", *, whole: bool = True) -> Layout:
+def layout_of(text: str, delimiter: Delimiter = "auto", *, whole: bool = True) -> Layout:
     """Return the layout of a file that begins with this text.
 
     Args:
@@ -220,63 +221,42 @@ class CsvFile(Table):
     Args:
         chunks: The bytes in UTF-8. They may raise DamagedDataError.
         name: The name of the file. The place ``name row 17`` is the 17th row of a spreadsheet.
-        max_bytes: The length of the longest row; a longer one becomes a dead letter.
-        delimiter: The word for the delimiter; ``auto`` finds it.
-        columns: The names of the columns, for a file whose first row has values.
-        unquoted: The column whose texts may contain delimiters without quotes.
+        settings: How it is read. A row that is longer than a document becomes a dead letter.
 
     Raises:
         DamagedDataError: The first row cannot be read.
     """
 
-    def __init__(
-        self,
-        chunks: Iterable[bytes],
-        name: str,
-        max_bytes: int,
-        *,
-        delimiter: str = "auto",
-        columns: Sequence[str] = (),
-        unquoted: str | None = None,
-    ) -> None:
-        self._name = name
-        self._max = max_bytes
+    def __init__(self, chunks: Iterable[bytes], name: str, settings: ReadSettings) -> None:
+        self._name, self._max = name, settings.parse.max_document_bytes
         head, chunks = peeked(chunks, HEAD)
-        found = layout_of(
-            _text(head.removeprefix(BYTE_ORDER_MARK)), delimiter, whole=len(head) < HEAD
-        )
-        self._source = _Source(chunks, max_bytes)
+        text = _text(head.removeprefix(BYTE_ORDER_MARK))
+        found = layout_of(text, settings.delimiter, whole=len(head) < HEAD)
+        self._source = _Source(chunks, self._max)
         self._dialect: dict[str, Any] = {
             "delimiter": found.delimiter,
             "strict": True,
             "quoting": csv.QUOTE_MINIMAL if found.quoted else csv.QUOTE_NONE,
         }
         self._row = 0
-        self.names: tuple[str, ...] = tuple(columns) if head else ()
-        if not columns:
+        self.names: tuple[str, ...] = settings.columns if head else ()
+        if not settings.columns:
             header = next(self._rows(), [])
             if isinstance(header, DeadLetter):
                 raise DamagedDataError(
                     f"its first row, which names the columns, cannot be read: {header.detail}"
                 )
             self.names = named(header)
+        unquoted = settings.unquoted_field
         self._unquoted = self.names.index(unquoted) if unquoted in self.names else None
 
-    def records(self) -> Iterator[tuple[str, dict[str, Any]] | DeadLetter]:
-        """Yield (place, record) in the order of the file, and dead letters for wrong rows."""
-        for item in self._items():
-            yield item if isinstance(item, DeadLetter) else (item[0], self._record(item[1]))
+    def found(self, settings: ReadSettings) -> Iterator[Placed | Document | DeadLetter]:
+        return found_by(row_reader(settings, self.names), self.items(), self.records_of)
 
-    def found(
-        self, settings: ReadSettings
-    ) -> Iterator[tuple[str, dict[str, Any]] | Document | DeadLetter]:
-        for item in found_by(row_reader(settings, self.names), self._items()):
-            yield (item[0], self._record(item[1])) if isinstance(item, tuple) else item
+    def records_of(self, place: str, row: Sequence[str]) -> Iterator[Placed]:
+        yield place, {name: value or None for name, value in zip(self.names, row, strict=True)}
 
-    def _record(self, row: Sequence[str]) -> dict[str, Any]:
-        return {name: value or None for name, value in zip(self.names, row, strict=True)}
-
-    def _items(self) -> Iterator[tuple[str, list[str]] | DeadLetter]:
+    def items(self) -> Iterator[tuple[str, list[str]] | DeadLetter]:
         """Yield (place, row), and dead letters for wrong rows."""
         width = len(self.names)
         for row in self._rows():

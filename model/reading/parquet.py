@@ -43,11 +43,7 @@ class ParquetTable:
     """
 
     def __init__(
-        self,
-        stream: BinaryIO,
-        name: str,
-        wanted: Collection[str] | None = None,
-        rows: int = _MOST_ROWS,
+        self, stream: BinaryIO, name: str, wanted: Collection[str] | None, rows: int
     ) -> None:
         self._name, self._rows = name, max(1, min(rows, _MOST_ROWS))
         try:

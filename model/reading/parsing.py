@@ -82,6 +82,10 @@ _NO_IDS = "Records without ids: --id_from=place."
 _OTHER_ENCODING = "if the file has another encoding, give it, for example --encoding"
 
 
+# A place and a record.
+Placed = tuple[str, Mapping[str, Any]]
+
+
 class Table:
     """An open file of records.
 
@@ -95,13 +99,20 @@ class Table:
         """Return the microseconds in one unit of a field, if the schema of the file says it."""
         return None
 
-    def records(self) -> Iterator[tuple[str, Mapping[str, Any]] | DeadLetter]:
-        """Yield (place, record) in the order of the file, and dead letters."""
+    def items(self) -> Iterator[tuple[str, Any] | DeadLetter]:
+        """Yield (place, item) in the order of the file, and dead letters."""
         raise NotImplementedError
 
-    def found(
-        self, settings: ReadSettings
-    ) -> Iterator[tuple[str, Mapping[str, Any]] | Document | DeadLetter]:
+    def records_of(self, place: str, item: Any) -> Iterator[Placed | DeadLetter]:
+        """Yield the records of an item; it is one itself where a file has no others."""
+        yield place, item
+
+    def records(self) -> Iterator[Placed | DeadLetter]:
+        """Yield (place, record) in the order of the file, and dead letters."""
+        for item in self.items():
+            yield from [item] if isinstance(item, DeadLetter) else self.records_of(*item)
+
+    def found(self, settings: ReadSettings) -> Iterator[Placed | Document | DeadLetter]:
         """Yield what :meth:`records` yields; plain records may be documents already."""
         return self.records()
 
@@ -113,16 +124,13 @@ class _RefusedError(Exception):
         self.detail = detail
 
 
-def parse_line(
-    line: bytes, place: str, settings: ParseSettings, time: int | None = None
-) -> Document | DeadLetter:
+def parse_line(line: bytes, place: str, settings: ParseSettings) -> Document | DeadLetter:
     """Parse a record that is JSON.
 
     Args:
         line: The bytes of the record.
         place: The place of the record.
         settings: How the record is parsed.
-        time: A time in microseconds that replaces the time of the record.
     """
     if len(line) > settings.max_document_bytes:
         return dead_letter(
@@ -131,7 +139,7 @@ def parse_line(
     record = parse_object(line, place)
     if isinstance(record, DeadLetter):
         return record
-    return parse_record(record, place, settings, time)
+    return parse_record(record, place, settings)
 
 
 def parse_object(line: bytes, place: str) -> Mapping[str, Any] | DeadLetter:
@@ -287,9 +295,10 @@ def _document(
         raise _RefusedError(needed[lacking[0]][0], missing("the record", remedies, names))
     name = place_id(place) if settings.id_from == "place" else _id(record, fields.id)
     moment = _time(record, settings, unit) if time is None else time
-    label = _short(record, fields.label)
-    source = _short(record, fields.source) if fields.source is not None else None
-    group = _short(record, fields.group) if fields.group is not None else None
+    label, source, group = (
+        None if field is None else _short(record, field)
+        for field in (fields.label, fields.source, fields.group)
+    )
     text, key = _text(record, settings), _key(record, fields)
     return Document(name, moment, text, label, key, source, group)
 

@@ -22,7 +22,13 @@ from typing import Any, TypeVar, cast
 import msgspec
 
 from beam_topics.model.documents.document import DeadLetter, Document
-from beam_topics.model.reading.parsing import NESTING, needed_fields, parse_record, place_id
+from beam_topics.model.reading.parsing import (
+    NESTING,
+    Placed,
+    needed_fields,
+    parse_record,
+    place_id,
+)
 from beam_topics.model.reading.paths import is_path
 from beam_topics.model.reading.settings import ParseSettings, ReadSettings
 from beam_topics.model.reading.time_forms import read_time
@@ -115,16 +121,21 @@ def row_reader(settings: ReadSettings, names: Sequence[str]) -> Reader[Sequence[
 
 
 def found_by(
-    reader: Reader[R], items: Iterable[tuple[str, R] | DeadLetter]
-) -> Iterator[Document | tuple[str, R] | DeadLetter]:
-    """Yield items in their order, each plain record as its document."""
+    reader: Reader[R],
+    items: Iterable[tuple[str, R] | DeadLetter],
+    records_of: Callable[[str, R], Iterator[Placed | DeadLetter]],
+) -> Iterator[Document | Placed | DeadLetter]:
+    """Yield items in their order: each plain one as its document, others as their records."""
     for is_letter, run in groupby(items, lambda item: isinstance(item, DeadLetter)):
         if is_letter:
-            yield from run
+            yield from cast("Iterator[DeadLetter]", run)
             continue
         while some := _some(cast("Iterator[tuple[str, R]]", run)):
             for item, document in zip(some, reader(*zip(*some, strict=True)), strict=True):
-                yield item if document is None else document
+                if document is None:
+                    yield from records_of(*item)
+                else:
+                    yield document
 
 
 def _some(records: Iterator[tuple[str, R]]) -> list[tuple[str, R]]:

@@ -35,14 +35,13 @@ from beam_topics.model.reading.child import (
     Request,
     memory_of,
 )
-from beam_topics.model.reading.parsing import DAMAGED, Table, dead_letter, needed_fields
+from beam_topics.model.reading.parsing import DAMAGED, Placed, Table, dead_letter, needed_fields
 from beam_topics.model.reading.paths import root_of
 from beam_topics.model.reading.plain_records import found_by, json_reader
 from beam_topics.model.reading.settings import ReadSettings
 from beam_topics.model.reading.sources import Source
 from beam_topics.model.times import DURATION_UNITS
 
-Item = tuple[str, dict[str, Any]] | DeadLetter
 # The number and the first byte of a block.
 Block = tuple[int, int]
 
@@ -136,21 +135,21 @@ class TableFile(Table):
         """Return the microseconds in one unit of a field of times; None for other types."""
         return UNITS[self._units[field]] if field in self._units else None
 
-    def records(self) -> Iterator[Item]:
-        """Yield (place, record) in the order of the file, and dead letters. Read them once."""
-        return (item for _, item in self.placed())
+    def items(self) -> Iterator[tuple[str, bytes] | DeadLetter]:
+        """Yield each record as JSON, and dead letters. Read them once."""
+        return (item for _, item in self._written())
 
-    def placed(self) -> Iterator[tuple[Block, Item]]:
-        """Yield the same, each with its block."""
+    def records_of(self, place: str, item: bytes) -> Iterator[Placed]:
+        yield place, json.loads(item)
+
+    def placed(self) -> Iterator[tuple[Block, Placed | DeadLetter]]:
+        """Yield each record and dead letter with its block."""
         for block, item in self._written():
             yield block, item if isinstance(item, DeadLetter) else (item[0], json.loads(item[1]))
 
-    def found(
-        self, settings: ReadSettings
-    ) -> Iterator[tuple[str, dict[str, Any]] | Document | DeadLetter]:
+    def found(self, settings: ReadSettings) -> Iterator[Placed | Document | DeadLetter]:
         reader = json_reader(settings, self.time_unit(settings.parse.fields.timestamp))
-        for item in found_by(reader, (item for _, item in self._written())):
-            yield (item[0], json.loads(item[1])) if isinstance(item, tuple) else item
+        return found_by(reader, self.items(), self.records_of)
 
     def _written(self) -> Iterator[tuple[Block, tuple[str, bytes] | DeadLetter]]:
         """Yield each record as the JSON that the process wrote, and dead letters."""

@@ -12,8 +12,8 @@ Every string but the empty one has a positive probability. The probabilities of 
 to 1.
 
 >>> letters = CharacterModel.fit(["sea", "seas", "seed"])
->>> letters.probability("sees").log() > letters.probability("xyzq").log()
-True
+>>> letters.probabilities(["sees", "xyzq"]).argmax()
+np.int64(0)
 
 A probability is a scaled product, mantissa and exponent. It needs no logarithm, and a word of
 10,000 characters has one.
@@ -181,27 +181,16 @@ class CharacterModel:
         spelling = NgramModel.fit(spelled, order, characters)
         # Words of one character alone count as one character more, so that longer words have a
         # positive probability.
-        characters_in_all = max(sum(map(len, spelled)), len(spelled) + 1)
-        return cls(
-            spelling, _fit_lengths(spelling, spelled, used), 1.0 - len(spelled) / characters_in_all
-        )
-
-    def probability(self, word: str) -> Scaled:
-        """Return G0(word), of any magnitude.
-
-        Raises:
-            ValueError: the word is empty.
-        """
-        return self.length_probability(len(word)) * self.spelled(word)
+        again = 1.0 - len(spelled) / max(sum(map(len, spelled)), len(spelled) + 1)
+        return cls(spelling, _fit_lengths(spelling, spelled, used), again)
 
     def probabilities(self, words: Iterable[str]) -> FloatArray:
         """Return the probability of each word, float64, at least :data:`SMALLEST`."""
         words = list(words)
         products, exponents = self.spelling.probabilities(words)
-        lengths = list(map(len, words))
-        found_by_length = {length: self.length_probability(length) for length in set(lengths)}
-        shares = np.array([found_by_length[length].mantissa for length in lengths], np.float64)
-        shifts = np.array([found_by_length[length].exponent for length in lengths], np.int64)
+        of_length = {length: self.length_probability(length) for length in set(map(len, words))}
+        shares = np.array([of_length[len(word)].mantissa for word in words], np.float64)
+        shifts = np.array([of_length[len(word)].exponent for word in words], np.int64)
         found: FloatArray = np.maximum(_values(shares * products, exponents + shifts), SMALLEST)
         return found
 
@@ -211,15 +200,17 @@ class CharacterModel:
         Raises:
             ValueError: the length is 0.
         """
-        found = self._lengths.get(length)
-        if found is None:
-            found = self._lengths[length] = self._length_probability(length)
-        return found
-
-    def spelled(self, word: str) -> Scaled:
-        """Return the probability of a word among those of its length."""
-        products, exponents = self.spelling.probabilities([word])
-        return Scaled.of(float(products[0]), int(exponents[0]))
+        if length < 1:
+            raise ValueError("the empty string is not a word")
+        geometric = _scaled_power(self.again, length - 1)
+        share = GEOMETRIC * (1.0 - self.again)
+        fitted = float(self.lengths[length]) if length < len(self.lengths) else 0.0
+        if fitted:
+            return Scaled.of(
+                (1.0 - GEOMETRIC) * fitted
+                + math.ldexp(share * geometric.mantissa, geometric.exponent)
+            )
+        return Scaled.of(share * geometric.mantissa, geometric.exponent)
 
     def to_bytes(self) -> bytes:
         """Return the model's bytes; equal models have equal bytes."""
@@ -237,18 +228,16 @@ class CharacterModel:
             DamagedDataError: the bytes are not a character model.
         """
         header, (text, counts_blob, lengths_blob) = wire.unpack(cls.MAGIC, data, 3)
-        order = checks.whole(
-            "order of a character model", checks.field(header, "order"), 0, _MOST_ORDER + 1
-        )
-        characters, most = checks.field(header, "characters"), sys.maxunicode + 2
+        order, most = checks.field(header, "order"), sys.maxunicode + 2
+        order = checks.whole("order of a character model", order, 0, _MOST_ORDER + 1)
+        characters = checks.field(header, "characters")
         characters = checks.whole("characters of a character model", characters, 1, most)
         again = checks.number("again of a character model", checks.field(header, "again"), 0.0, 1.0)
         try:
             spelled = text.decode("utf-8", "surrogatepass")
         except UnicodeDecodeError as error:
-            raise DamagedDataError(
-                f"the n-grams of a character model are not UTF-8: {error}"
-            ) from error
+            what = f"the n-grams of a character model are not UTF-8: {error}"
+            raise DamagedDataError(what) from error
         counts = wire.array_from_bytes(counts_blob, "<i8")
         lengths = wire.array_from_bytes(lengths_blob, "<f8")
         width = order + 1
@@ -259,24 +248,6 @@ class CharacterModel:
         checks.within("counts of n-grams", counts, 1, checks.LARGEST // len(counts))
         checks.measures("shares of word lengths", lengths, 0.0, 1.0)
         return cls(NgramModel(runs, counts, order, characters), lengths, again)
-
-    def _length_probability(self, length: int) -> Scaled:
-        if length < 1:
-            raise ValueError("the empty string is not a word")
-        geometric = _scaled_power(self.again, length - 1)
-        share = GEOMETRIC * (1.0 - self.again)
-        fitted = float(self.lengths[length]) if length < len(self.lengths) else 0.0
-        if fitted:
-            return Scaled.of(
-                (1.0 - GEOMETRIC) * fitted
-                + math.ldexp(share * geometric.mantissa, geometric.exponent)
-            )
-        return Scaled.of(share * geometric.mantissa, geometric.exponent)
-
-    @cached_property
-    def _lengths(self) -> dict[int, Scaled]:
-        """A cache of p(length)."""
-        return {}
 
 
 @dataclass(frozen=True)

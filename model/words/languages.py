@@ -179,8 +179,8 @@ def _sorted(codes: str) -> str:
     return ",".join(found)
 
 
-def key_finder(key_from: str) -> Callable[[str], str] | None:
-    """Return the function that gives the language of a text; None for ``none``.
+def key_finder(key_from: str) -> Callable[[str], str]:
+    """Return the function that gives the language of a text, which is empty for ``none``.
 
     Raises:
         OptionError: As :func:`resolved`.
@@ -188,7 +188,7 @@ def key_finder(key_from: str) -> Callable[[str], str] | None:
     found = resolved(key_from)
     codes = found.partition("==")[0].partition(":")[2]
     only = frozenset(codes.split(",")) if codes else None
-    return None if found == NONE else lambda text: _language(text, only)
+    return lambda text: "" if found == NONE else _language(text, only)
 
 
 def _language(text: str, only: frozenset[str] | None) -> str:

@@ -223,9 +223,12 @@ class Tokeniser:
 
     def __init__(self, settings: TokeniserSettings) -> None:
         check_tokeniser(settings)
-        self.settings = settings
+        self.settings, self._by_key = settings, settings.stop_words == _BY_KEY
         self._words = _Words(settings)
-        self._numbers = FormNumbers(self._words.of_forms, *self._words.of_plain())
+        words = self._words
+        self._numbers = FormNumbers(
+            lambda forms: [words[form] for form in forms], *words.of_plain()
+        )
         self._of_language: dict[str, _Words] = {}
         self._language = languages.key_finder(settings.key_from)
         self._space = segmenters.segmenter_of(settings.segmenter)
@@ -241,23 +244,16 @@ class Tokeniser:
     def words(self, text: str) -> list[str]:
         """Return the words that are kept, in the order of the text."""
         text = self._clean(text)
-        return self._kept(text, self._key_of(text) if self._by_key else "")
+        return self._kept(text, self._language(text) if self._by_key else "")
 
     def key(self, text: str) -> str:
         """Return the key of a document with this text, which is empty without ``key_from``."""
-        return self._key_of(self._clean(text))
-
-    def _key_of(self, text: str) -> str:
-        """Return the key of a text that is clean."""
-        return "" if self._language is None else self._language(text)
+        return self._language(self._clean(text))
 
     def _clean(self, text: str) -> str:
         """Return a text without what is stripped; a function of the user gets its addresses."""
-        text = self._stripped(text)
+        text = clean(text, self.settings.strip)
         return text if self._function is not None else self._marked(text)
-
-    def _stripped(self, text: str) -> str:
-        return clean(text, self.settings.strip) if self.settings.strip else text
 
     def _marked(self, text: str) -> str:
         """Return a text without addresses, that tells the joiner what capitals say."""
@@ -265,10 +261,6 @@ class Tokeniser:
         if "capitals" in self.settings.word_forms:
             text = word_forms.marked_capitals(text)
         return word_forms.hyphens_before_capitals(text)
-
-    @property
-    def _by_key(self) -> bool:
-        return self.settings.stop_words == _BY_KEY
 
     def _kept(self, text: str, key: str) -> list[str]:
         words = self._words_of(key) if self._by_key else self._words
@@ -303,7 +295,7 @@ class Tokeniser:
 
     def with_key(self, document: Document) -> Document:
         """Return the document, with the key of its text if it has none."""
-        if self._language is None or document.key:
+        if document.key or not self.settings.has_keys:
             return document
         return replace(document, key=self.key(document.text))
 
@@ -316,7 +308,7 @@ class Tokeniser:
         if self._function is not None or self._by_key:
             key, texts = documents[0].key, [self._clean(one.text) for one in documents]
             return Block.of_words(documents, [self._kept(text, key) for text in texts])
-        texts = [self._stripped(one.text) for one in documents]
+        texts = [clean(one.text, self.settings.strip) for one in documents]
         return Block.of(documents, *self._numbered(texts))
 
     def _numbered(self, texts: Sequence[str]) -> tuple[WordList, IntArray, LongArray]:
@@ -339,7 +331,11 @@ class _Words(dict[str, str]):
         super().__init__()
         self._settings = settings
         self._stop = _stop_words(settings)
-        self._stem = None if settings.stemmer == "none" else _stemmer(settings.stemmer)
+        self._stem: Any = None
+        if settings.stemmer != "none":
+            import snowballstemmer
+
+            self._stem = snowballstemmer.stemmer(settings.stemmer)
         self._lemma = segmenters.lemma_of(settings.lemmas)
 
     def __missing__(self, word: str) -> str:
@@ -349,10 +345,6 @@ class _Words(dict[str, str]):
                 self.clear()
             self[word] = kept
         return kept
-
-    def of_forms(self, forms: Iterable[str]) -> list[str]:
-        """Return the results for words."""
-        return [self[form] for form in forms]
 
     def of_plain(self) -> tuple[Iterable[str], int, int]:
         """Return the stop words and the bounds of length of letters that stay as they are."""
@@ -378,15 +370,10 @@ class _Words(dict[str, str]):
         return word if self._lemma is None else self._lemma(word)
 
     def _is_out(self, word: str) -> bool:
-        return word in self._stop or self._is_short_or_long(word) or self._is_of_digits(word)
-
-    def _is_short_or_long(self, word: str) -> bool:
-        if self._settings.min_length <= len(word) <= self._settings.max_length:
-            return False
-        return not word_forms.is_emoji(word)
-
-    def _is_of_digits(self, word: str) -> bool:
-        """Return whether a word has digits, and is of a form that is left out."""
+        """Return whether a word is a stop word, short, long, or of a form with digits left out."""
+        fits = self._settings.min_length <= len(word) <= self._settings.max_length
+        if word in self._stop or not (fits or word_forms.is_emoji(word)):
+            return True
         if word.isalpha() or _DIGIT.search(word) is None:
             return False
         return ("digits" if _LETTER.search(word) else "numbers") not in self._settings.word_forms
@@ -396,12 +383,6 @@ class _Words(dict[str, str]):
         word = word.removesuffix("'s")
         before, apostrophe, after = word.partition("'")
         return after if after and before + apostrophe in self._stop else word
-
-
-def _stemmer(name: str) -> Any:
-    import snowballstemmer
-
-    return snowballstemmer.stemmer(name)
 
 
 def _stop_words(settings: TokeniserSettings) -> frozenset[str]:

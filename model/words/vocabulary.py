@@ -19,8 +19,7 @@ are asked for.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from copy import copy
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -116,13 +115,6 @@ class GrowingWords:
         sizes = np.diff(np.append(self._starts[: self._count], self._used))
         self._hold(self._text[: self._used][np.repeat(kept, sizes)], len(staying))
 
-    def copied(self) -> Self:
-        """Return a copy that grows alone."""
-        made = copy(self)
-        made._text = self._text.copy()
-        made._starts, made._slots = self._starts.copy(), self._slots.copy()
-        return made
-
 
 def _with_room(array: npt.NDArray[Any], used: int, more: int) -> npt.NDArray[Any]:
     """Return an array with the used entries and room for more."""
@@ -164,12 +156,6 @@ class Vocabulary(GrowingWords):
         """The words of now; words[i] is word number i."""
         return self.view()
 
-    def copied(self) -> Self:
-        """Return a copy, which changes alone."""
-        made = super().copied()
-        made.use = self.use.copy()
-        return made
-
     def numbers(self, words: Sequence[str]) -> IntArray:
         """Return the number of each word, and number the new words.
 
@@ -178,11 +164,6 @@ class Vocabulary(GrowingWords):
             no room.
         """
         return self.add(words, self.limit).astype(np.int32)
-
-    def missing(self, words: Iterable[str]) -> list[str]:
-        """Return the words that the vocabulary does not have."""
-        words = list(words)
-        return [words[place] for place in np.flatnonzero(self.find(words) < 0).tolist()]
 
     def staying(self, words: Sequence[str]) -> LongArray | None:
         """Choose the words that stay so that ``words`` find room.

@@ -82,10 +82,6 @@ class WordList(Sequence[str]):
             raise DamagedDataError(f"one of {count} stored words is empty")
         return cls(text, count)
 
-    def uncut(self) -> WordList:
-        """Return the same words as a list that has not cut its text yet."""
-        return WordList(self.text, self._count)
-
     @cached_property
     def _words(self) -> tuple[str, ...]:
         return wire.words_from_bytes(self.text.tobytes())

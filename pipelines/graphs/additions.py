@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from beam_topics.model.documents.offsets import reads_on
+from beam_topics.model.documents.minibatch import reads_on
 from beam_topics.model.errors import OptionError, StoreConflictError
 from beam_topics.model.learner_log.known import offsets_up_to
 from beam_topics.model.learner_log.options import LearnOptions

@@ -9,7 +9,7 @@ import pytest
 from blocks import joined
 from collecting import run
 
-import beam_topics.model.reading.parts
+import beam_topics.model.reading.sources
 import beam_topics.transforms.read
 from beam_topics.model.documents import block
 from beam_topics.model.documents.block import Block
@@ -403,7 +403,7 @@ def test_a_large_file_of_lines_is_read_in_parts(tmp_path, monkeypatch):
     whole = read(ReadDocuments(pattern, ReadSettings(), None))
     assert len(list(_groups(b"", pattern, ReadSettings()))) == 2
     monkeypatch.setattr(beam_topics.transforms.read, "LEAST", 500)
-    monkeypatch.setattr(beam_topics.model.reading.parts.parts_of, "__defaults__", (500,))
+    monkeypatch.setattr(beam_topics.model.reading.sources.parts_of, "__defaults__", (500,))
     pieces = [json.loads(one) for one in _groups(b"", pattern, ReadSettings())]
     assert len(pieces) == 9 and all(len(one) == 1 for one in pieces)
     assert pieces[-1][0][1:] == [str(tmp_path / "b.csv"), None]

@@ -5,10 +5,10 @@
 Each partition is one log (:mod:`beam_topics.transforms.sources.log_source`) whose positions are
 offsets. The checkpoints of the runner hold the offsets, and nothing is committed to a consumer
 group. The model store has those of what was learned, and a new job begins there
-(:mod:`beam_topics.model.documents.offsets`). Partitions that are added to the topic are found while
-the job runs (:class:`ListPartitions`) and, with a start of ``latest``, are read from their first
-message. The stream waits for them as for every other partition, and their documents behind the
-watermark of the stream are late.
+(:mod:`beam_topics.model.documents.minibatch`). Partitions that are added to the topic are found
+while the job runs (:class:`ListPartitions`) and, with a start of ``latest``, are read from their
+first message. The stream waits for them as for every other partition, and their documents behind
+the watermark of the stream are late.
 
     settings = KafkaSettings("broker:9092", "posts", idle_after=60, max_delay=30_000_000)
     (documents, dead_letters) = pipeline | ReadKafka(settings, ParseSettings(), TokeniserSettings())
@@ -47,7 +47,7 @@ from apache_beam.transforms.window import GlobalWindow
 from apache_beam.utils.timestamp import Duration
 
 from beam_topics.model.documents.document import Document
-from beam_topics.model.documents.offsets import place as place_in
+from beam_topics.model.documents.minibatch import place as place_in
 from beam_topics.model.errors import SourceError
 from beam_topics.model.reading.parsing import not_future, parse_line
 from beam_topics.model.reading.settings import ParseSettings
@@ -244,7 +244,7 @@ class PartitionReader:
         line, place = message.value(), f"{self._place}/{offset}"
         item = parse_line(line, place, self._parse)
         if isinstance(item, Document):
-            item = item.arriving(offset)
+            item.arrived = offset
         kind, millis = message.timestamp()
         known = kind != client_library().TIMESTAMP_NOT_AVAILABLE
         if known:

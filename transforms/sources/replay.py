@@ -28,8 +28,8 @@ import apache_beam as beam
 
 from beam_topics.model.documents.document import Document
 from beam_topics.model.errors import OptionError
-from beam_topics.model.reading import replaying
-from beam_topics.model.reading.replaying import in_order, read_archive
+from beam_topics.model.reading.files import BEGINNING, end_of, in_order, read_archive
+from beam_topics.model.reading.files import Position as ArchivePosition
 from beam_topics.model.reading.settings import ReadSettings
 from beam_topics.model.stored import checks, wire
 from beam_topics.model.times import MICROSECONDS_PER_SECOND
@@ -79,7 +79,7 @@ class ArchiveReader:
         self, paths: list[str], settings: ReadSettings, start: Position, pace: Pace | None
     ) -> None:
         self.position = start
-        self._items = read_archive(paths, settings, cast(replaying.Position, start), open_stored)
+        self._items = read_archive(paths, settings, cast(ArchivePosition, start), open_stored)
         self._pace = pace
         self._held: Any = None
 
@@ -120,7 +120,7 @@ class ReplayDoFn(LogSourceDoFn):
         self._speed = speed
 
     def range_of(self, element: bytes) -> LogRange:
-        return LogRange(replaying.BEGINNING, replaying.end_of(files_of(element)))
+        return LogRange(BEGINNING, end_of(files_of(element)))
 
     def name_of(self, element: bytes) -> Hashable:
         return element, self._settings, self._speed

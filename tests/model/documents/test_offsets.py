@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from beam_topics.model.documents import offsets
-from beam_topics.model.documents.offsets import joined, offsets_in, place, ranges_of, reads_on
+from beam_topics.model.documents import minibatch
+from beam_topics.model.documents.minibatch import joined, offsets_in, place, ranges_of, reads_on
 from beam_topics.model.errors import DamagedDataError
 
 
@@ -28,7 +28,7 @@ def test_a_document_without_a_place_makes_its_minibatch_unknown():
 
 
 def test_too_many_gaps_are_read_again(monkeypatch):
-    monkeypatch.setattr(offsets, "MOST_RANGES", 2)
+    monkeypatch.setattr(minibatch, "MOST_RANGES", 2)
     seen = joined(ranges_of(place("p/0", 0, at, at + 1) for at in (8, 2, 4, 6)))
     assert seen == {"p/0": [[0, 0], [2, 3]]} and reads_on(seen) == {"p/0": 0}
 

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.reading.arrays import read_json
-from beam_topics.model.reading.lines import unzipped
+from beam_topics.model.reading.lines import read_json, unzipped
 
 VALUES = st.recursive(
     st.none()

@@ -6,8 +6,8 @@ import json
 import pytest
 
 from beam_topics.model.documents.document import Document
-from beam_topics.model.reading.chats import JsonFile
 from beam_topics.model.reading.files import read_file, records
+from beam_topics.model.reading.inner import JsonFile
 from beam_topics.model.reading.settings import ParseSettings, ReadSettings
 
 TURNS = [

@@ -8,12 +8,17 @@ from hypothesis import strategies as st
 from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.reading.delimited import CsvFile
+from beam_topics.model.reading.settings import ParseSettings, ReadSettings
 
 TEXTS = st.text(st.characters(blacklist_categories=["Cs"]), max_size=12)
 
 
+def open_chunks(chunks, most=10_000):
+    return CsvFile(chunks, "a.csv", ReadSettings(ParseSettings(max_document_bytes=most)))
+
+
 def open_csv(data, size=1000, most=10_000):
-    return CsvFile([data[at : at + size] for at in range(0, len(data), size)], "a.csv", most)
+    return open_chunks([data[at : at + size] for at in range(0, len(data), size)], most)
 
 
 def read(data, size=1000, most=10_000):
@@ -60,7 +65,7 @@ def test_a_file_without_anything():
 
 def test_blank_rows_in_their_millions_cost_no_time_and_those_in_quotes_are_text():
     chunks = [b'id,text\n1,"a\n', b"\n" * 1000 + b'b"\n', *[b"\n" * 2**20] * 32, b"2,c\n"]
-    first, second = CsvFile(chunks, "a.csv", 10_000).records()
+    first, second = open_chunks(chunks).records()
     assert first[1]["text"] == "a\n" + "\n" * 1000 + "b"
     assert second[0] == f"a.csv row {3 + 32 * 2**20}"
 
@@ -127,7 +132,7 @@ def test_a_source_that_breaks_off_keeps_what_came_before():
         yield b"id,text\n1,a\n2,"
         raise DamagedDataError("the gzip is damaged")
 
-    good, letter = list(CsvFile(chunks(), "a.csv", 100).records())
+    good, letter = list(open_chunks(chunks()).records())
     assert good[1] == {"id": "1", "text": "a"}
     assert (letter.source, letter.reason) == ("a.csv row 3", "damaged")
     assert letter.detail == "the gzip is damaged; this row and the rest of the file cannot be read"

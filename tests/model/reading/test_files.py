@@ -8,8 +8,9 @@ import pytest
 from beam_topics.model.documents.document import DeadLetter, Document
 from beam_topics.model.errors import OptionError
 from beam_topics.model.reading import files
-from beam_topics.model.reading.files import check_formats, format_of, read_file
+from beam_topics.model.reading.files import read_file
 from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSettings
+from beam_topics.model.reading.sources import check_formats, format_of
 from beam_topics.model.reading.time_forms import read_time
 
 

@@ -33,8 +33,8 @@ def test_the_depth_of_a_record_does_not_depend_on_the_stack():
     assert letter.detail == "the record is nested deeper than 100 levels"
 
 
-def parse(data, how=None, **others):
-    return parse_line(data, "a.jsonl:3", how or ParseSettings(), **others)
+def parse(data, how=None):
+    return parse_line(data, "a.jsonl:3", how or ParseSettings())
 
 
 def test_a_good_record():
@@ -62,7 +62,8 @@ def test_other_field_names():
 
 
 def test_a_given_time_replaces_the_records_own():
-    assert parse(line(timestamp="nonsense"), time=5) == Document("a", 5, "hello")
+    record = {**GOOD, "timestamp": "nonsense"}
+    assert parse_record(record, "a:1", ParseSettings(), 5) == Document("a", 5, "hello")
 
 
 @pytest.mark.parametrize(

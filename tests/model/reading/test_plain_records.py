@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beam_topics.model.reading import chats, delimited, files, tables
+from beam_topics.model.reading import delimited, files, inner, tables
 from beam_topics.model.reading.files import read_file
 from beam_topics.model.reading.plain_records import json_reader
 from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSettings
@@ -63,7 +63,7 @@ def read_both(data, how):
     """What is read with and without the fast decoder."""
     found = list(read_file(io.BytesIO(data), "a.jsonl", how))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(chats, "json_reader", lambda _: lambda places, _: [None] * len(places))
+        patch.setattr(inner, "json_reader", lambda _: lambda places, _: [None] * len(places))
         return found, list(read_file(io.BytesIO(data), "a.jsonl", how))
 
 
@@ -93,7 +93,7 @@ def test_bytes_that_are_not_plain(data):
 
 
 def test_plain_records_meet_the_fast_decoder_alone(monkeypatch):
-    monkeypatch.setattr("beam_topics.model.reading.chats.parse_object", pytest.fail)
+    monkeypatch.setattr("beam_topics.model.reading.inner.parse_object", pytest.fail)
     data = b"\n".join(GOOD % json.dumps(n).encode() for n in range(3))
     assert len(list(read_file(io.BytesIO(data), "a.jsonl", ReadSettings()))) == 3
 

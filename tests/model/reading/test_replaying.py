@@ -7,9 +7,7 @@ from hypothesis import strategies as st
 
 from beam_topics.model.documents.document import DeadLetter, Document
 from beam_topics.model.errors import OptionError
-from beam_topics.model.reading import replaying
-from beam_topics.model.reading.files import read_file
-from beam_topics.model.reading.replaying import end_of, in_order, read_archive
+from beam_topics.model.reading.files import BEGINNING, end_of, in_order, read_archive, read_file
 from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSettings
 from beam_topics.model.reporting.encoding import DOCUMENT_SCHEMA
 
@@ -45,7 +43,7 @@ FILES = dict(
 )
 
 
-def items(start=replaying.BEGINNING, files=FILES):
+def items(start=BEGINNING, files=FILES):
     return list(read_archive(list(files), SETTINGS, start, lambda path: io.BytesIO(files[path])))
 
 
@@ -63,7 +61,7 @@ def test_an_archive_is_its_files_one_after_the_other():
 def test_positions_grow_and_end_before_the_end():
     positions = [position for position, _ in items()]
     assert positions == sorted(set(positions))
-    assert positions[0] >= replaying.BEGINNING
+    assert positions[0] >= BEGINNING
     assert positions[-1] < end_of(PATHS)
 
 

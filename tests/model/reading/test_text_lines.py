@@ -8,7 +8,7 @@ from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.reading.files import read_file, records
 from beam_topics.model.reading.parsing import BAD_ROW, MISSING_TEXT
 from beam_topics.model.reading.settings import ParseSettings, ReadSettings
-from beam_topics.model.reading.text_lines import DocFile, choices_of, message_in
+from beam_topics.model.reading.texts import DocFile, choices_of, message_in
 
 LINES = ReadSettings(format="lines", time_from="order")
 

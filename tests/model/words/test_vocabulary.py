@@ -70,13 +70,3 @@ def test_the_memory_of_the_words_is_counted_as_they_come_and_leave():
     vocabulary.keep(np.array([0, 2]))
     vocabulary.extend(["gold"])
     assert vocabulary.nbytes() == Vocabulary(["tax", "a longer word", "gold"], 10).nbytes()
-
-
-def test_a_copy_changes_alone():
-    vocabulary = Vocabulary([], 5, memory=2)
-    used(vocabulary, a=1, b=3)
-    copy = vocabulary.copied()
-    used(copy, b=2, c=1)
-    assert list(vocabulary.words) == ["a", "b"] and vocabulary.use.tolist() == [1, 3]
-    assert copy.numbers(["c", "a"]).tolist() == [2, 0] and (copy.limit, copy.memory) == (5, 2)
-    assert vocabulary.numbers(["d", "c"]).tolist() == [2, 3]

@@ -16,7 +16,7 @@ from log_battery import check_laws
 
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
-from beam_topics.model.documents.offsets import ranges_of, reads_on
+from beam_topics.model.documents.minibatch import ranges_of, reads_on
 from beam_topics.model.errors import DamagedDataError, OptionError, SourceError
 from beam_topics.model.inference.mixtures import TopicMixture
 from beam_topics.model.reading.parsing import place_id

@@ -9,7 +9,7 @@ from log_battery import check_laws
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
 from beam_topics.model.errors import DamagedDataError, OptionError
-from beam_topics.model.reading.replaying import end_of
+from beam_topics.model.reading.files import end_of
 from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSettings
 from beam_topics.model.reporting.encoding import documents_to_avro
 from beam_topics.model.words.settings import TokeniserSettings

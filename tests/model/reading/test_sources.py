@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.reading.files import read_file
-from beam_topics.model.reading.parts import has_parts, parts_of
 from beam_topics.model.reading.settings import ParseSettings, ReadSettings
+from beam_topics.model.reading.sources import has_parts, parts_of
 
 PLACES = ReadSettings(parse=ParseSettings(id_from="place"))
 
