@@ -59,9 +59,7 @@ def test_batch_vb_is_the_paper_read_slowly_and_its_bound_never_falls():
     for _ in range(8):
         learner.step(state, minibatch)
         before = lam
-        lam, gamma = vb_step(
-            counts, lam, settings.topic_alpha, settings.beta, settings.sweeps
-        )
+        lam, gamma = vb_step(counts, lam, settings.topic_alpha, settings.beta, settings.sweeps)
         assert lambda_of(state) == pytest.approx(lam, rel=1e-7)
         bounds.append(elbo(counts, before, gamma, settings.topic_alpha, settings.beta))
     assert all(later >= earlier - 1e-7 for earlier, later in zip(bounds, bounds[1:], strict=False))
