@@ -67,6 +67,8 @@ setup(
         # --sign and --trust.
         "sign": ["cryptography>=43,<51"],
         "yaml": ["apache-beam[yaml]==2.77.*"],
+        # --format=feed.
+        "feeds": ["feedparser>=6.0.11,<7"],
         # --segmenter and --lemmas.
         "languages": [
             "jieba>=0.42,<1",
@@ -115,6 +117,7 @@ setup(
             "scikit-learn>=1.5,<2",
             "confluent-kafka>=2.5,<3",
             "cryptography>=43,<51",
+            "feedparser>=6.0.11,<7",
             # They read what pipelines.export writes.
             "gensim>=4.3,<5",
             "pandas>=2.2,<2.4",

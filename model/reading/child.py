@@ -1,4 +1,4 @@
-"""Read Avro, Parquet and Excel files in another process: the program of that process.
+"""Read Avro, Parquet, Excel and feeds in another process: the program of that process.
 
 :class:`beam_topics.model.reading.tables.TableFile` starts it. Its standard input is a socket, which
 gives the open file and a :class:`Request` for it. Its standard output has lines of JSON:
@@ -57,7 +57,7 @@ class Request:
     """What is to be read.
 
     Attributes:
-        format: ``avro``, ``parquet`` or ``xlsx``.
+        format: ``avro``, ``parquet``, ``xlsx`` or ``feed``.
         name: The name of the file, for places.
         largest: The bytes of the largest document.
         wanted: The columns of Parquet that are read; None for all.
@@ -172,6 +172,11 @@ def _opened(request: Request, stream: BinaryIO) -> tuple[Any, int, Iterator[Any]
         from beam_topics.model.reading.sheets import SheetTable
 
         file = SheetTable(stream, request.name)
+        blocks = file.blocks()
+    elif request.format == "feed":
+        from beam_topics.model.reading.feeds import FeedTable
+
+        file = FeedTable(stream, request.name)
         blocks = file.blocks()
     else:
         from beam_topics.model.reading.parquet import ParquetTable

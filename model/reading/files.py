@@ -89,6 +89,7 @@ _OPENERS: dict[str, Callable[[Source], Table]] = {
     "doc": lambda s: DocFile(s.text, s.path, s.settings.parse.max_document_bytes),
     "mail": _open_mail,
     "xlsx": _open_table,
+    "feed": _open_table,
 }
 
 

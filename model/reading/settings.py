@@ -12,7 +12,7 @@ from beam_topics.model.settings.options import MEGABYTE, Record, names_in, neste
 from beam_topics.model.times import check_zone
 
 Format = Literal[
-    "auto", "jsonl", "csv", "avro", "parquet", "txt", "lines", "chat", "doc", "mail", "xlsx"
+    "auto", "jsonl", "csv", "avro", "parquet", "txt", "lines", "chat", "doc", "mail", "xlsx", "feed"
 ]
 Chats = Literal["conversation", "turn"]
 Delimiter = Literal["auto", "comma", "semicolon", "tab", "bar"]
@@ -32,6 +32,7 @@ TEXT_ENDINGS = {
     ".eml": "mail",
 }
 BINARY_ENDINGS = {".avro": "avro", ".parquet": "parquet", ".xlsx": "xlsx", ".xlsm": "xlsx"}
+BINARY_ENDINGS |= dict.fromkeys((".rss", ".atom", ".xml"), "feed")
 # Those that do not say how they are encoded, and those whose files mostly have one document.
 ENCODED = ("jsonl", "csv", "txt", "lines", "chat", "doc")
 SMALL = ("txt", "mail")

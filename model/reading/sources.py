@@ -17,6 +17,7 @@ objects over several lines, a gzip and other encodings are read as a whole.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
 from typing import BinaryIO, NamedTuple, get_args
 
 from beam_topics.model.errors import OptionError
@@ -170,9 +171,13 @@ def check_formats(names: Iterable[str], settings: ReadSettings, option: str = "-
         option: The option that gives the files, for messages.
 
     Raises:
-        OptionError: A format is unknown, or an encoding is given that no file uses.
+        OptionError: A format is unknown, needs a library that is not installed, or an encoding is
+            given that no file uses.
     """
     kinds = {format_of(name, settings, option) for name in names}
+    if "feed" in kinds and not find_spec("feedparser"):
+        remedy = "Run: pip install 'beam-topics[feeds]'."
+        raise OptionError(option, "a feed", "no feed without feedparser", remedy)
     if not is_utf_8(settings.encoding) and kinds.isdisjoint(ENCODED):
         allowed = (
             f"nothing with files of {' and '.join(sorted(kinds))}, which say how they are encoded"

@@ -1,10 +1,11 @@
-"""Read Avro, Parquet and Excel files, in processes with limits.
+"""Read Avro, Parquet, Excel and feeds, in processes with limits.
 
-fastavro, Arrow and openpyxl trust what a file says of itself: some kilobytes can take gigabytes of
-memory, hours of time, or the stack of a process. So :mod:`beam_topics.model.reading.child` reads
-them in another process, with limits of memory and processor time for each file, and passes the
-records on. A process that the system ends gives one dead letter after the records that it has read.
-A process that has read a small file without a fault waits some seconds for the next one.
+fastavro, Arrow, openpyxl and feedparser trust what a file says of itself: some kilobytes can take
+gigabytes of memory, hours of time, or the stack of a process. So
+:mod:`beam_topics.model.reading.child` reads them in another process, with limits of memory and
+processor time for each file, and passes the records on. A process that the system ends gives one
+dead letter after the records that it has read. A process that has read a small file without a
+fault waits some seconds for the next one.
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ _WAITING: list[_Child] = []
 
 
 class TableFile(Table):
-    """An open Avro, Parquet or Excel file.
+    """An open Avro, Parquet or Excel file, or a feed.
 
     Attributes:
         names: The names of the fields of its records.
