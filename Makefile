@@ -31,7 +31,7 @@ test: lint types ## lint, types and the tests (a few minutes)
 
 docs: $(STAMP) ## the site, into build/site, and tests of the site, its notebooks and its commands (some minutes)
 	rm -rf build/gallery
-	$(RUN) -m mkdocs build --strict
+	$(RUN) -m docs_site.build
 	$(RUN) -m pytest -q -m docs tests/docs_site
 
 test-slow: $(STAMP) ## the slow and the statistical tests; SHARD=1/4 runs the first of four parts

@@ -95,10 +95,9 @@ setup(
             "griffelib>=2,<3",
             "ipykernel>=6.29,<8",
             "latex2mathml>=3.77,<4",
-            "mkdocs>=1.6,<2",
-            "mkdocs-material>=9.5,<10",
             "nbclient>=0.10,<1",
             "nbformat>=5.10,<6",
+            "zensical>=0.0.73,<0.2",
         ],
         "dev": [
             "starlette>=0.40,<2",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import re
-from typing import Any
 
 from latex2mathml.converter import convert
 
@@ -14,7 +13,7 @@ _FORMULA = re.compile(
 )
 
 
-def on_page_content(content: str, **_: Any) -> str:
+def with_mathml(content: str) -> str:
     """Return the HTML of a page with its formulas as MathML."""
     return _FORMULA.sub(_mathml, content)
 

@@ -10,11 +10,8 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-
-from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.structure.files import File, Files
 
 KEPT = Path("build", "gallery")
 _COMMAND = "-m beam_topics.pipelines"
@@ -42,14 +39,12 @@ REPORTS = {
 }
 
 
-def on_files(files: Files, config: MkDocsConfig, **_: Any) -> Files:
-    """Add the reports, and make those that are not kept."""
-    root = Path(config.config_file_path).parent
+def kept(root: Path) -> Iterator[Path]:
+    """Yield the reports, and make those that are not kept."""
     for name in REPORTS:
         if not (path := root / KEPT / f"{name}.html").exists():
             make(name, path, root)
-        files.append(File.generated(config, f"gallery/{path.name}", abs_src_path=str(path)))
-    return files
+        yield path
 
 
 def make(name: str, path: Path, root: Path) -> None:
@@ -66,8 +61,3 @@ def make(name: str, path: Path, root: Path) -> None:
             )
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(Path(folder, page).read_bytes())
-
-
-if __name__ == "__main__":
-    for report in REPORTS:
-        make(report, KEPT / f"{report}.html", Path.cwd())

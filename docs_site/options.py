@@ -4,12 +4,6 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import posixpath
-import sys
-from typing import Any
-
-from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.structure.files import File, Files
 
 PAGE = "reference/options.md"
 _TITLE = """# Options of the commands
@@ -18,15 +12,6 @@ This page is made from the settings that the commands read, as `--help=all` is. 
 the options of its tables only. A table whose title begins with *With* has the options that belong
 to a choice. [The command](../command.md) describes arguments without a name and files of options.
 """
-
-
-def on_files(files: Files, config: MkDocsConfig, **_: Any) -> Files:
-    """Add the page."""
-    root = posixpath.dirname(config.config_file_path)
-    if root not in sys.path:
-        sys.path.insert(0, root)
-    files.append(File.generated(config, PAGE, content=options_page()))
-    return files
 
 
 def options_page() -> str:

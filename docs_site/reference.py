@@ -7,19 +7,15 @@ and functions. References in docstrings (``:class:`Name```) become links.
 from __future__ import annotations
 
 import ast
-import posixpath
 import re
 from collections.abc import Iterator
 from typing import Any
 
 import griffe
-from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.structure.files import File, Files
 
 _PACKAGE = "beam_topics"
 # Programs have the page of options; what beam_topics exports from there is on its own page.
 _NO_PAGE = ("kernels", "pipelines")
-_SECTION = "Reference"
 _ROLE = re.compile(r":(?:attr|class|data|func|meth|mod):`~?([\w.]+)`")
 _CODE = re.compile(r"(``?[^`]+``?)")
 _LITERAL = re.compile(r"``([^`]+)``")
@@ -221,12 +217,10 @@ def _default(code: str) -> str:
     return code
 
 
-def on_files(files: Files, config: MkDocsConfig, **_: Any) -> Files:
-    """Add a page for each package, and name it in the navigation."""
-    reference = Reference(posixpath.dirname(config.config_file_path))
-    (section,) = (entry[_SECTION] for entry in config.nav or () if _SECTION in entry)
+def pages_of(root: str) -> Iterator[tuple[str, str]]:
+    """Yield the path and the text of a page for each package, and of one that lists them."""
+    reference = Reference(root)
     for name in reference.pages:
-        page = f"reference/{name}.md"
-        files.append(File.generated(config, page, content=reference.page(name)))
-    section.append({"Python": [{name: f"reference/{name}.md"} for name in reference.pages]})
-    return files
+        yield f"reference/{name}.md", reference.page(name)
+    listed = [f"- [`{name}`]({name}.md)" for name in reference.pages]
+    yield "reference/python.md", "\n".join(["# Python packages", "", *listed, ""])

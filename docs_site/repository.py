@@ -1,4 +1,4 @@
-"""Join the pages of the repository that lie outside docs/ to the site, and mend links to files.
+"""Mend the links of pages, for pages of the site also come from outside docs/.
 
 README.md becomes the first page. A link to a file that is no page of the site becomes its name,
 because the site knows no address of the repository.
@@ -8,11 +8,6 @@ from __future__ import annotations
 
 import posixpath
 import re
-from typing import Any
-
-from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.structure.files import File, Files
-from mkdocs.structure.pages import Page
 
 # Pages of the site that are made from files of the repository.
 PAGES = {
@@ -28,29 +23,20 @@ _OUTER = re.compile(r"(?<=\))\]\((?P<target>[^()\s:]+)\)")
 _FENCE = re.compile(r"(^```.*?^```[^\n]*$)", re.DOTALL | re.MULTILINE)
 
 
-def on_files(files: Files, config: MkDocsConfig, **_: Any) -> Files:
-    """Add the pages that lie outside docs/."""
-    root = posixpath.dirname(config.config_file_path)
-    for page, place in PAGES.items():
-        files.append(File.generated(config, page, abs_src_path=posixpath.join(root, place)))
-    return files
+def mended(text: str, page: str) -> str:
+    """Return the text of a page with links that the site can follow; blocks of code stay.
 
-
-def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
-    """Return the text of a page with links that the site can follow."""
+    Args:
+        text: the page, of the repository.
+        page: its path on the site.
+    """
     # Every second part is a block of code.
-    parts = _FENCE.split(markdown)
-    parts[::2] = [mended(part, page.file.src_uri) for part in parts[::2]]
+    parts = _FENCE.split(text)
+    parts[::2] = [_mended(part, page) for part in parts[::2]]
     return "".join(parts)
 
 
-def mended(text: str, page: str) -> str:
-    """Return a text with the links of the repository replaced by those of the site.
-
-    Args:
-        text: a part of a page.
-        page: the path of the page on the site.
-    """
+def _mended(text: str, page: str) -> str:
 
     def link(found: re.Match[str]) -> str:
         target = target_of(found["target"], page)

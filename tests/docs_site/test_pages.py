@@ -4,7 +4,7 @@ import argparse
 
 import pytest
 
-pytest.importorskip("mkdocs")
+pytest.importorskip("latex2mathml")
 pytest.importorskip("griffe")
 
 from docs_site import formulas, notebooks, options, repository
@@ -73,9 +73,9 @@ def test_a_signature_has_what_is_needed(page):
 
 
 def test_formulas_become_mathml():
-    found = formulas.on_page_content(r'<p><span class="arithmatex">\(a &lt; b\)</span></p>')
+    found = formulas.with_mathml(r'<p><span class="arithmatex">\(a &lt; b\)</span></p>')
     assert found.startswith("<p><math") and 'display="inline"' in found and "&#x0003C;" in found
-    block = formulas.on_page_content('<div class="arithmatex">\\[\nx^2\n\\]</div>')
+    block = formulas.with_mathml('<div class="arithmatex">\\[\nx^2\n\\]</div>')
     assert 'display="block"' in block and "<msup>" in block
 
 

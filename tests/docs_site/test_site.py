@@ -14,9 +14,10 @@ import beam_topics
 from beam_topics.pipelines.__main__ import COMMANDS
 from beam_topics.pipelines.cli.command import parser_for
 
-pytest.importorskip("mkdocs")
+pytest.importorskip("zensical")
 
 from docs_site import gallery
+from docs_site.build import SITE
 
 pytestmark = pytest.mark.docs
 ROOT = Path(__file__).parents[2]
@@ -26,23 +27,19 @@ OUTSIDE = re.compile(r"^(?:https?:)?//")
 STYLED = re.compile(r"(?:@import|url\()\s*[\"']?((?:https?:)?//[^\"')]+)")
 
 
-def build(config, folder):
-    return subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "-f", config, "-d", folder],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def build(root):
+    """The exit status of the build of a checkout, and what it says, without colours."""
+    command = [sys.executable, "-m", "docs_site.build"]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    return done.returncode, re.sub(r"\x1b\[[0-9;]*m", "", done.stdout + done.stderr)
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory):
+def site():
     """The folder of the built site."""
-    folder = tmp_path_factory.mktemp("site")
-    done = build(ROOT / "mkdocs.yml", folder)
-    assert done.returncode == 0, done.stderr
-    return folder
+    status, text = build(ROOT)
+    assert status == 0, text
+    return ROOT / SITE
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +115,14 @@ def test_each_page_of_the_repository_is_on_the_site(pages):
     ],
 )
 def test_a_broken_link_stops_the_build(tmp_path, planted, said):
-    for name in ("docs", "docs_site", "README.md", "CONTRIBUTING.md", "CHANGELOG.md"):
+    for name in (
+        "docs",
+        "docs_site",
+        "zensical.toml",
+        "README.md",
+        "CONTRIBUTING.md",
+        "CHANGELOG.md",
+    ):
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         copy(ROOT / name, tmp_path / name)
     (tmp_path / gallery.KEPT).mkdir(parents=True)
@@ -126,12 +130,11 @@ def test_a_broken_link_stops_the_build(tmp_path, planted, said):
         (tmp_path / gallery.KEPT / f"{name}.html").write_text("a page")
     (tmp_path / "benchmarks").mkdir()
     shutil.copy(ROOT / "benchmarks" / "README.md", tmp_path / "benchmarks")
-    config = (ROOT / "mkdocs.yml").read_text("utf-8")
-    # The reference is not needed to see a broken link, and takes most of the time.
-    config = re.sub(r"  - docs_site/(?:options|reference)\.py\n", "", config)
-    config = config.replace("      - Options of the commands: reference/options.md\n", "")
-    (tmp_path / "mkdocs.yml").write_text(config, "utf-8")
     page = tmp_path / "docs" / "command.md"
     page.write_text(f"{page.read_text('utf-8')}\n{planted}\n", "utf-8")
-    done = build(tmp_path / "mkdocs.yml", tmp_path / "built")
-    assert done.returncode != 0 and said in done.stderr
+    # The reference is not needed to see a broken link, and takes most of the time.
+    script = tmp_path / "docs_site" / "build.py"
+    text = script.read_text("utf-8").replace("    yield from reference.pages_of(str(root))\n", "")
+    script.write_text(text.replace("    yield options.PAGE, options.options_page()\n", ""), "utf-8")
+    status, found = build(tmp_path)
+    assert status != 0 and said in found
