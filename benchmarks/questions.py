@@ -25,6 +25,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from benchmarks.corpora import records
 
@@ -257,8 +258,9 @@ def documents(page: Page) -> Answer:
     """Read the typical documents of the new topic."""
     route = f"topic/{page.data['topics']['id'][page.topics[BEGINS]]}"
     links = page.at(route, "Typical documents").locator("ol.documents > li > p > a").all()
-    places = [int(one.get_attribute("href").rpartition("/")[2]) for one in links]
-    labels = [page.truth.label[page.data["documents"]["id"][place]] for place in places]
+    # A link has the id and the time of the document.
+    ids = [unquote(one.get_attribute("href").split("/")[-2]) for one in links]
+    labels = [page.truth.label[id] for id in ids]
     count = labels.count(BEGINS)
     return f"10 of {BEGINS}", f"{count} of {len(labels)}", count >= 9
 
