@@ -23,7 +23,6 @@ from scipy.special import digamma
 
 from beam_topics.model.arrays import FloatArray, IntArray
 from beam_topics.model.documents.block import Block
-from beam_topics.model.evaluation.agreement import agreement
 from beam_topics.model.inference import (
     METHOD,
     Gibbs3,
@@ -42,6 +41,7 @@ from beam_topics.model.papers.gibbs2 import Corpus, CorpusSampler, build_corpora
 from beam_topics.model.publishing.snapshot import Snapshot, TopicWordPrior
 from beam_topics.model.settings.compositions import compose
 from beam_topics.pipelines.cli.terminal import thin
+from benchmarks.agreement import agreement
 from benchmarks.corpora import block_of, frequent, part, records, shuffled, stop_words, vocabulary
 
 _LETTERS = re.compile(r"[a-z]{2,}")
