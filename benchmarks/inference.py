@@ -34,8 +34,7 @@ from beam_topics.model.inference.base import FitSettings
 from beam_topics.model.inference.classifier import Classifier, Provenance
 from beam_topics.model.inference.features import FEATURES, numbered
 from beam_topics.model.inference.fitting import fit, make_pair
-from beam_topics.model.inference.mixture_blocks import MixtureBlock, inferred
-from beam_topics.model.inference.mixtures import TopicMixture
+from beam_topics.model.inference.mixtures import MixtureBlock, TopicMixture, inferred
 from beam_topics.model.kernels.random import stream_key
 from beam_topics.model.papers.gibbs2 import Corpus, CorpusSampler, build_corpora
 from beam_topics.model.publishing.snapshot import Snapshot, TopicWordPrior

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,7 @@ from beam_topics.model.kernels.first_uses import number_in_documents
 from beam_topics.model.publishing.snapshot import Snapshot
 from beam_topics.model.words.word_list import first_uses
 
-# The feature of a word that occurs n times. Square roots are correctly rounded on every processor;
-# logarithms are not.
-_VALUES: dict[str, Callable[[FloatArray], FloatArray]] = {
-    "roots": np.sqrt,
-    "counts": lambda occurrences: occurrences,
-}
-FEATURES = tuple(_VALUES)
+FEATURES = ("roots", "counts")
 
 
 def feature_values(features: str, occurrences: FloatArray) -> FloatArray:
@@ -36,7 +31,8 @@ def feature_values(features: str, occurrences: FloatArray) -> FloatArray:
     Returns:
         float[N].
     """
-    return _VALUES[features](occurrences)
+    # Square roots are correctly rounded on every processor; logarithms are not.
+    return np.sqrt(occurrences) if features == "roots" else occurrences
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,12 +53,7 @@ class WordCounts:
 
     def document_slices(self) -> Iterator[slice]:
         """Return the slice of ``rows`` of each document."""
-        return (
-            slice(begin, end)
-            for begin, end in zip(
-                self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True
-            )
-        )
+        return (slice(begin, end) for begin, end in pairwise(self.offsets.tolist()))
 
     def matrix(self, words: int, dtype: npt.DTypeLike, features: str = "counts") -> Any:
         """Return the features of the documents, a CSR matrix [D, words]."""

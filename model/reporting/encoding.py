@@ -21,8 +21,7 @@ import fastavro
 import msgspec
 
 from beam_topics.model.documents.document import Document
-from beam_topics.model.inference.mixture_blocks import MixtureBlock
-from beam_topics.model.inference.mixtures import TopicMixture
+from beam_topics.model.inference.mixtures import MixtureBlock, TopicMixture
 from beam_topics.model.stored import wire
 from beam_topics.model.times import to_iso
 

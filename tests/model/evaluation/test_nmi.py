@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beam_topics.model.evaluation.agreement import nmi
+from beam_topics.model.evaluation.held_out import nmi
 
 PAIRS = st.lists(st.tuples(st.integers(0, 3), st.sampled_from("abcd")), min_size=1, max_size=40)
 
