@@ -46,8 +46,7 @@ from beam_topics.model.inference.base import (
     inference_for,
 )
 from beam_topics.model.inference.classifier import ClassifierStore
-from beam_topics.model.inference.coverage import Tally, tally_documents
-from beam_topics.model.inference.features import NumberedDocuments, numbered
+from beam_topics.model.inference.features import NumberedDocuments, Tally, numbered, tally_documents
 from beam_topics.model.inference.labelling import PRIOR
 from beam_topics.model.inference.mixtures import Groups, MixtureBlock, inferred, words_of
 from beam_topics.model.publishing.snapshot import Snapshot
@@ -337,10 +336,15 @@ class Serving:
             if (before := tallies.setdefault(name, tally)) is not tally:
                 before.merge(tally)
         words = words_of(documents.block) if self.stories else ()
-        shown = {"names": loaded.names, "groups": loaded.groups}
-        mixtures = replace(mixtures, topic_ids=loaded.ids, words=words, **shown)
-        none = loaded.none
-        return mixtures if none is None else replace(mixtures, none=none.of(documents))
+        none = mixtures.none if loaded.none is None else loaded.none.of(documents)
+        return replace(
+            mixtures,
+            topic_ids=loaded.ids,
+            words=words,
+            none=none,
+            names=loaded.names,
+            groups=loaded.groups,
+        )
 
     def _model(self, served: ServedModel) -> Loaded:
         shows = (self.none_share, self.topic_names)

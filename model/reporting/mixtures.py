@@ -34,7 +34,7 @@ from beam_topics.model.inference import Gibbs3, PublishedModel, inference_for
 from beam_topics.model.inference.features import numbered
 from beam_topics.model.inference.mixtures import Groups, inferred
 from beam_topics.model.publishing.snapshot import Snapshot
-from beam_topics.model.reporting.mixture_rows import (
+from beam_topics.model.reporting.encoding import (
     Mixture,
     Mixtures,
     RowName,

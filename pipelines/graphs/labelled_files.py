@@ -15,7 +15,7 @@ from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.reading.files import read_file
 from beam_topics.model.reading.settings import ReadSettings
 from beam_topics.model.reporting.added_files import Refused, refused
-from beam_topics.model.reporting.mixture_rows import RawRow, raw_rows
+from beam_topics.model.reporting.encoding import RawRow, raw_rows
 from beam_topics.model.reporting.mixtures import Labelled, read_mixtures
 from beam_topics.model.reporting.now import Newest
 from beam_topics.model.reporting.shown import Shown

@@ -8,7 +8,7 @@ from beam_topics.model.errors import OptionError
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.snapshot import Snapshot
 from beam_topics.model.reporting.course import calendar_unit, period_start
-from beam_topics.model.reporting.mixture_rows import Mixture
+from beam_topics.model.reporting.encoding import Mixture
 from beam_topics.model.reporting.mixtures import (
     Again,
     Labelled,

@@ -1,7 +1,7 @@
 import numpy as np
 
 from beam_topics.model.documents.document import DeadLetter, Document
-from beam_topics.model.reporting.mixture_rows import Mixture, document_digest
+from beam_topics.model.reporting.encoding import Mixture, document_digest
 from beam_topics.model.reporting.mixtures import Limits, Text, shortened, title_of, with_documents
 
 
