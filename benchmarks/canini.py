@@ -29,8 +29,8 @@ from typing import Any
 import numpy as np
 
 from beam_topics.model.documents.block import Block
-from beam_topics.model.evaluation.agreement import nmi
 from beam_topics.model.evaluation.held_out import clusters as fixed_clusters
+from beam_topics.model.evaluation.held_out import nmi
 from beam_topics.model.learners import LEARNER, LearnerSettings, learner_for
 from beam_topics.model.papers.state import PaperState, best_particle, topics_of
 from beam_topics.model.settings.compositions import compose

@@ -27,8 +27,7 @@ import numpy as np
 
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
-from beam_topics.model.evaluation.agreement import nmi
-from beam_topics.model.evaluation.held_out import clusters
+from beam_topics.model.evaluation.held_out import clusters, nmi
 from beam_topics.model.learners import LEARNER, LearnerSettings, learner_for
 from beam_topics.model.publishing.snapshot import Snapshot
 from beam_topics.model.settings.compositions import compose

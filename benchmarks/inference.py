@@ -23,7 +23,6 @@ from scipy.special import digamma
 
 from beam_topics.model.arrays import FloatArray, IntArray
 from beam_topics.model.documents.block import Block
-from beam_topics.model.evaluation.agreement import agreement
 from beam_topics.model.inference import (
     METHOD,
     Gibbs3,
@@ -35,13 +34,13 @@ from beam_topics.model.inference.base import FitSettings
 from beam_topics.model.inference.classifier import Classifier, Provenance
 from beam_topics.model.inference.features import FEATURES, numbered
 from beam_topics.model.inference.fitting import fit, make_pair
-from beam_topics.model.inference.mixture_blocks import MixtureBlock, inferred
-from beam_topics.model.inference.mixtures import TopicMixture
+from beam_topics.model.inference.mixtures import MixtureBlock, TopicMixture, inferred
 from beam_topics.model.kernels.random import stream_key
 from beam_topics.model.papers.gibbs2 import Corpus, CorpusSampler, build_corpora
 from beam_topics.model.publishing.snapshot import Snapshot, TopicWordPrior
 from beam_topics.model.settings.compositions import compose
 from beam_topics.pipelines.cli.terminal import thin
+from benchmarks.agreement import agreement
 from benchmarks.corpora import block_of, frequent, part, records, shuffled, stop_words, vocabulary
 
 _LETTERS = re.compile(r"[a-z]{2,}")

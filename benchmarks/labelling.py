@@ -23,7 +23,6 @@ import numpy as np
 
 from beam_topics.model.arrays import FloatArray
 from beam_topics.model.documents.block import Block
-from beam_topics.model.evaluation.agreement import agreement, divergence
 from beam_topics.model.inference.base import METHOD, Gibbs2, InferenceSettings, PublishedModel
 from beam_topics.model.inference.classifier import Classifier, Provenance
 from beam_topics.model.inference.features import numbered
@@ -31,6 +30,7 @@ from beam_topics.model.inference.mixtures import TopicMixture
 from beam_topics.model.learners import ArchiveSchedule, Gibbs, Given, learner_for
 from beam_topics.model.publishing.snapshot import Snapshot
 from beam_topics.model.settings.compositions import compose
+from benchmarks.agreement import agreement, divergence
 from benchmarks.corpora import known_tokens, minibatches, part, vocabulary
 from benchmarks.inference import papers, prepared_for
 from benchmarks.rivals import mallet, mallet_seconds, write_numbers

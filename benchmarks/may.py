@@ -26,8 +26,7 @@ from typing import Any
 import numpy as np
 
 from beam_topics.model.documents.block import Block
-from beam_topics.model.evaluation.agreement import nmi
-from beam_topics.model.evaluation.held_out import clusters
+from beam_topics.model.evaluation.held_out import clusters, nmi
 from beam_topics.model.learners import LEARNER, LearnerSettings, NeverResample, learner_for
 from beam_topics.model.settings.compositions import compose
 from benchmarks.corpora import minibatch, newsgroups, part, shuffled, vocabulary

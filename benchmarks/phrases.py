@@ -20,9 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from beam_topics.model.documents.block import Block
-from beam_topics.model.evaluation.agreement import main_topics, nmi
 from beam_topics.model.evaluation.coherence import coherence
-from beam_topics.model.evaluation.held_out import svm_accuracy
+from beam_topics.model.evaluation.held_out import main_topics, nmi, svm_accuracy
 from beam_topics.model.inference.features import numbered
 from beam_topics.model.learners import LEARNER, learner_for
 from beam_topics.model.publishing.snapshot import Snapshot

@@ -18,8 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from beam_topics.model.evaluation.agreement import nmi
-from beam_topics.model.evaluation.held_out import clusters
+from beam_topics.model.evaluation.held_out import clusters, nmi
 from beam_topics.model.learners import LEARNER, learner_for
 from beam_topics.model.settings.compositions import compose
 from benchmarks.corpora import minibatches, newsgroups, shuffled, vocabulary

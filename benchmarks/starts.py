@@ -31,7 +31,7 @@ from typing import Any
 
 import numpy as np
 
-from beam_topics.model.evaluation.agreement import nmi
+from beam_topics.model.evaluation.held_out import nmi
 from beam_topics.model.learners import LEARNER, learner_for
 from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.snapshots import Held, texts_of

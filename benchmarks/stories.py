@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from beam_topics.model.inference.mixture_blocks import MOST_DISTINCT
+from beam_topics.model.inference.mixtures import MOST_DISTINCT
 from beam_topics.model.reporting.stories import Sketch, Stories
 from beam_topics.model.times import parse_time
 from beam_topics.model.words.tokeniser import Tokeniser, tokeniser_settings

@@ -18,14 +18,13 @@ import numpy as np
 from scipy.special import gammaln
 
 from beam_topics.model.documents.block import Block
-from beam_topics.model.evaluation.agreement import agreement
 from beam_topics.model.inference import METHOD, Gibbs3, PublishedModel
-from beam_topics.model.inference.coverage import tally_documents
-from beam_topics.model.inference.features import numbered
+from beam_topics.model.inference.features import numbered, tally_documents
 from beam_topics.model.inference.mixtures import TopicMixture
 from beam_topics.model.kernels.random import stream_key
 from beam_topics.model.papers.gibbs2 import Corpus, CorpusSampler, build_corpora
 from beam_topics.model.settings.compositions import compose
+from benchmarks.agreement import agreement
 from benchmarks.corpora import (
     block_of,
     content_words,

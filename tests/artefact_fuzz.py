@@ -37,8 +37,7 @@ from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.errors import BeamTopicsError
 from beam_topics.model.inference import PublishedModel
 from beam_topics.model.inference.classifier import Classifier, Provenance
-from beam_topics.model.inference.mixture_blocks import MixtureBlock, words_of
-from beam_topics.model.inference.mixtures import Groups
+from beam_topics.model.inference.mixtures import Groups, MixtureBlock, words_of
 from beam_topics.model.learner_log.known import Segment, facts_in, hashes_of
 from beam_topics.model.learners import learner_for
 from beam_topics.model.publishing import snapshots

@@ -10,8 +10,7 @@ from beam_topics.model.documents.document import Document
 from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.inference import inference_for
 from beam_topics.model.inference.features import numbered
-from beam_topics.model.inference.mixture_blocks import MixtureBlock, inferred
-from beam_topics.model.inference.mixtures import TopicMixture
+from beam_topics.model.inference.mixtures import MixtureBlock, TopicMixture, inferred
 
 
 def joined(documents: Sequence[Block]) -> Block:

@@ -24,20 +24,20 @@ MOST_LINES = 1000
 MOST_IMPORTS = 12
 # The files that import more modules of the project, with their numbers; the list only shrinks.
 CROWDED = {
-    "model/inference/serving.py": 15,
+    "model/inference/serving.py": 13,
     "model/learner_log/log.py": 16,
     "model/learners/engine/holding.py": 13,
     "model/learners/engine/learner.py": 17,
     "model/learners/engine/stored.py": 13,
     "model/profile/profile.py": 13,
     "model/words/tokeniser.py": 14,
-    "transforms/infer.py": 15,
+    "transforms/infer.py": 14,
     "pipelines/beam_yaml/__init__.py": 21,
     "pipelines/estimator/documents.py": 17,
-    "pipelines/estimator/topic_model.py": 25,
+    "pipelines/estimator/topic_model.py": 24,
     "pipelines/graphs/infer.py": 13,
     "pipelines/graphs/report.py": 16,
-    "pipelines/service/models.py": 17,
+    "pipelines/service/models.py": 16,
 }
 PICKLES = {"pickle", "cloudpickle", "dill", "marshal", "shelve"}
 CLOCKS = {"time", "random", "uuid", "secrets"}

@@ -22,7 +22,7 @@ from zlib import crc32
 import apache_beam as beam
 from apache_beam.metrics import Metrics
 
-from beam_topics.model.inference.coverage import CoverageReport, Tally
+from beam_topics.model.inference.features import CoverageReport, Tally
 from beam_topics.model.inference.serving import Window
 from beam_topics.model.stored.wire import canonical_json
 from beam_topics.transforms.shared import NAMESPACE, ByPeriod, SummingDoFn, at_end_of

@@ -61,9 +61,8 @@ from beam_topics.model.inference.base import (
     inference_names,
 )
 from beam_topics.model.inference.classifier import ClassifierStore
-from beam_topics.model.inference.coverage import Tally
-from beam_topics.model.inference.features import numbered
-from beam_topics.model.inference.mixture_blocks import MixtureBlock, inferred
+from beam_topics.model.inference.features import Tally, numbered
+from beam_topics.model.inference.mixtures import MixtureBlock, inferred
 from beam_topics.model.inference.serving import ServedModel, Serving, Window, published_of
 from beam_topics.model.publishing.snapshot import Snapshot
 from beam_topics.model.publishing.store import ModelStore

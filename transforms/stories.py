@@ -23,7 +23,7 @@ from apache_beam.transforms.userstate import ReadModifyWriteStateSpec, TimerSpec
 from apache_beam.utils.timestamp import Timestamp
 from apache_beam.utils.windowed_value import WindowedValue
 
-from beam_topics.model.inference.mixture_blocks import MixtureBlock
+from beam_topics.model.inference.mixtures import MixtureBlock
 from beam_topics.model.reporting.stories import (
     Sketch,
     Stories,

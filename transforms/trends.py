@@ -34,7 +34,7 @@ import apache_beam as beam
 import numpy as np
 from apache_beam.utils.windowed_value import WindowedValue
 
-from beam_topics.model.inference.mixture_blocks import MixtureBlock
+from beam_topics.model.inference.mixtures import MixtureBlock
 from beam_topics.model.reporting.trends import Trends, added_up
 from beam_topics.model.stored import wire
 from beam_topics.model.times import to_iso

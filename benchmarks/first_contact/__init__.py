@@ -26,7 +26,7 @@ from pathlib import Path
 
 import numpy as np
 
-from beam_topics.model.evaluation.agreement import nmi_of_table
+from beam_topics.model.evaluation.held_out import nmi_of_table
 from beam_topics.model.publishing.store import ModelStore
 from benchmarks.first_contact import kinds, structured  # noqa: F401 - they register their inputs
 from benchmarks.first_contact.cases import shared_cases

@@ -5,6 +5,13 @@ documents get a first pass and five Gibbs sweeps. The cluster of a document is i
 topic, the lower one of two that are equal. As the topics are fixed, documents do not influence each
 other, so their order, which May shuffled, has no effect.
 
+nMI = I(labels; clusters) / mean of H(labels) and H(clusters), with the *arithmetic* mean. Other
+means give other figures (the geometric mean never gives a smaller one), so papers are comparable
+only where they use the same mean. nMI is 1 for equal partitions and 0 for independent ones.
+
+>>> nmi(["sea", "sea", "land", "land"], [1, 1, 0, 0])
+1.0
+
 **Perplexity** is exp(-sum of ln p / tokens scored), with the probability p of each token given the
 tokens before it. Only the mixture of a document is unknown, and no method looks ahead:
 
@@ -29,19 +36,20 @@ from __future__ import annotations
 
 import importlib.util
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from beam_topics.model.arrays import FloatArray, IntArray, LongArray
+from beam_topics.model.arrays import FloatArray, IntArray
 from beam_topics.model.documents.block import Block, bounds_of
 from beam_topics.model.errors import OptionError
-from beam_topics.model.evaluation.agreement import main_topics, nmi
 from beam_topics.model.evaluation.kernels import held_out
 from beam_topics.model.inference.base import RETRAIN_BELOW, Gibbs3, PublishedModel, inference_for
 from beam_topics.model.inference.features import numbered
-from beam_topics.model.inference.mixture_blocks import inferred
+from beam_topics.model.inference.mixtures import inferred
 from beam_topics.model.kernels import random
 from beam_topics.model.publishing.snapshot import Snapshot
 
@@ -83,6 +91,57 @@ def evaluate(snapshot: Snapshot, documents: Block) -> Figures:
         "first_moment_perplexity": scored.perplexity,
         **_check_left_to_right(snapshot, documents),
     }
+
+
+def nmi(labels: Sequence[Hashable], clusters: Sequence[Hashable]) -> float:
+    """Return the nMI of two partitions of the same documents; 1 where both have one part only.
+
+    Raises:
+        ValueError: there is no document, or the partitions have different lengths.
+    """
+    if len(labels) != len(clusters) or not len(labels):
+        raise ValueError(
+            "one label and one cluster for each of at least one document is needed, not"
+            f" {len(labels)} and {len(clusters)}"
+        )
+    joint = np.zeros((len(set(labels)), len(set(clusters))))
+    np.add.at(joint, (_numbers(labels), _numbers(clusters)), 1.0)
+    return nmi_of_table(joint)
+
+
+def nmi_of_table(joint: FloatArray) -> float:
+    """Return the nMI of a contingency table: one row for each label, one column for each cluster.
+
+    Args:
+        joint: counts that are not negative, at least one of them positive, of shape (labels,
+            clusters).
+    """
+    of_labels, of_clusters = _entropy(joint.sum(axis=1)), _entropy(joint.sum(axis=0))
+    if of_labels + of_clusters == 0:
+        return 1.0
+    information = of_labels + of_clusters - _entropy(joint.ravel())
+    return float(min(max(information / ((of_labels + of_clusters) / 2), 0.0), 1.0))
+
+
+def main_topics(counts: npt.NDArray[Any]) -> list[int]:
+    """Return the largest topic of each document, the cluster that it is in.
+
+    Args:
+        counts: [D, T], tokens or proportions. Documents without any are one cluster, -1.
+    """
+    return np.where(counts.any(axis=1), counts.argmax(axis=1), -1).tolist()
+
+
+def _numbers(values: Sequence[Hashable]) -> list[int]:
+    """Return the values as 0, 1, 2, ... in order of first use."""
+    numbers: dict[Hashable, int] = {}
+    return [numbers.setdefault(value, len(numbers)) for value in values]
+
+
+def _entropy(counts: FloatArray) -> float:
+    """Return the entropy in nats."""
+    shares = counts[counts > 0] / counts.sum()
+    return float(-np.sum(shares * np.log(shares)))
 
 
 def labelled(documents: Block) -> Block:
@@ -152,43 +211,29 @@ class Score:
         return math.exp(-self.log_probability / self.tokens) if self.tokens else None
 
 
-def knows_unseen_words(snapshot: Snapshot) -> bool:
-    """Return whether the prior has probability for words that are not in the snapshot."""
-    return snapshot.prior.unseen > 0.0
-
-
 def word_table(snapshot: Snapshot, document: Block, unseen: bool) -> tuple[FloatArray, IntArray]:
     """Return P(w | z) of a document's words.
 
     Args:
         snapshot: the model.
         document: the document.
-        unseen: whether to include unknown words.
+        unseen: whether to include unknown words where the prior has a probability for them.
 
     Returns:
         float64[V, T], P(w | z); int32[n], the document's tokens as rows of that.
     """
     rows = snapshot.rows_of(document.words)
-    scored = rows >= (-1 if unseen else 0)
+    scored = rows >= (-1 if unseen and snapshot.prior.unseen > 0.0 else 0)
     local = np.cumsum(scored, dtype=np.int32) - 1
     tokens = local[document.tokens[scored[document.tokens]]]
     sparse = snapshot.offsets, snapshot.topics, snapshot.counts
-    base = _base(
-        snapshot,
-        rows[scored],
-        [word for word, row in zip(document.words, rows, strict=True) if row < 0],
-    )
+    base = np.append(snapshot.prior.base, 0.0)[rows[scored]]
+    if (rows[scored] < 0).any():
+        words = [word for word, row in zip(document.words, rows, strict=True) if row < 0]
+        base[rows[scored] < 0] = snapshot.prior.unseen_base(words)
     table: FloatArray = held_out.dense_rows(rows[scored], *sparse, snapshot.prior.strength, base)
     table /= snapshot.normalisers
     return table, tokens
-
-
-def _base(snapshot: Snapshot, rows: LongArray, unseen: list[str]) -> FloatArray:
-    """Return B(w) of some rows; those of -1 are the unseen words in their order."""
-    base = np.append(snapshot.prior.base, 0.0)[rows]
-    if (rows < 0).any():
-        base[rows < 0] = snapshot.prior.unseen_base(unseen)
-    return base
 
 
 def first_moment(snapshot: Snapshot, document: Block, unseen: bool = True) -> Score:
@@ -199,7 +244,7 @@ def first_moment(snapshot: Snapshot, document: Block, unseen: bool = True) -> Sc
         document: the document.
         unseen: whether to score unknown words where the prior has a probability for them.
     """
-    phi, tokens = word_table(snapshot, document, unseen and knows_unseen_words(snapshot))
+    phi, tokens = word_table(snapshot, document, unseen)
     p = held_out.first_moment(tokens, phi, snapshot.alpha, float(snapshot.alpha.sum()))
     return _score(p, document)
 
@@ -213,7 +258,7 @@ def left_to_right(snapshot: Snapshot, document: Block, particles: int, seed: int
         particles: the number of particles.
         seed: the seed; draws depend on (seed, key, document id) alone.
     """
-    phi, tokens = word_table(snapshot, document, knows_unseen_words(snapshot))
+    phi, tokens = word_table(snapshot, document, unseen=True)
     key0, key1 = random.stream_key(seed, document.name(0))
     p = held_out.left_to_right(
         tokens, phi, snapshot.alpha, float(snapshot.alpha.sum()), particles, key0, key1

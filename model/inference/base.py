@@ -20,7 +20,7 @@ Every registered method is tested for these laws:
 * Draws depend on (seed, key, document) and nothing else.
 * Proportions are positive and sum to 1.
 * Words that the model does not know are dropped. A document without a known word has no topic, so
-  its proportions are not used (:class:`beam_topics.model.inference.mixture_blocks.MixtureBlock`).
+  its proportions are not used (:class:`beam_topics.model.inference.mixtures.MixtureBlock`).
 
 The settings of all methods, of labelling, of serving models and of fitting a classifier are here,
 so that their options can be listed without a kernel.

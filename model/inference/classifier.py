@@ -70,16 +70,6 @@ class Provenance:
     release: str
 
 
-@dataclass(frozen=True)
-class _Facts:
-    """The header of a :class:`Classifier`."""
-
-    topics: int
-    temperature: float
-    features: str
-    provenance: dict[str, Any]
-
-
 @dataclass(frozen=True, eq=False)
 class Classifier:
     """The weights lambda, the temperature tau and the feature f.
@@ -122,22 +112,22 @@ class Classifier:
             DamagedDataError: the bytes are not a classifier.
         """
         header, (rows, weights) = wire.unpack(cls.MAGIC, data, 2)
-        facts = _Facts(**checks.record(_Facts, header, "a classifier"))
-        made = Provenance(
-            **checks.record(Provenance, facts.provenance, "the provenance of a classifier")
+        topics = checks.whole("topics of a classifier", header.pop("topics", None), 1)
+        made = checks.record(
+            Provenance, header.pop("provenance", None), "the provenance of a classifier"
         )
+        apart = ("rows", "weights", "provenance")
+        facts = checks.record(cls, header, "a classifier", apart)
         words, table = wire.array_from_bytes(rows, "<i8"), wire.array_from_bytes(weights, "<f4")
-        checks.whole("topics of a classifier", facts.topics, 1)
         checks.within("words of a classifier", words, 0, checks.LARGEST)
         checks.ascending("words of a classifier", words, strictly=True)
-        table = checks.shaped("weights of a classifier", table, len(words), facts.topics)
+        table = checks.shaped("weights of a classifier", table, len(words), topics)
         checks.measures("weights of a classifier", table, -_MOST_WEIGHT, _MOST_WEIGHT)
-        checks.number(
-            "temperature of a classifier", facts.temperature, 1.0 / _MOST_WEIGHT, _MOST_WEIGHT
-        )
-        if facts.features not in FEATURES:
-            checks.refuse("features of a classifier", repr(facts.features), " or ".join(FEATURES))
-        return cls(words, table, float(facts.temperature), facts.features, made)
+        temperature, features = facts["temperature"], facts["features"]
+        checks.number("temperature of a classifier", temperature, 1.0 / _MOST_WEIGHT, _MOST_WEIGHT)
+        if features not in FEATURES:
+            checks.refuse("features of a classifier", repr(features), " or ".join(FEATURES))
+        return cls(words, table, float(temperature), features, Provenance(**made))
 
     def table(self, snapshot: Snapshot) -> SingleArray:
         """Return the weights with a row for every word of the model, float32[W, T].

@@ -1,29 +1,42 @@
-"""Documents as counts of the words that a model knows, for many documents in a few calls."""
+"""Documents as counts of the words that a model knows, and how much of them it knows.
+
+Coverage has two figures: the share of the *distinct* words of a window's documents that the model
+knows, and the same share of their tokens. Below 70 % of the distinct words the proportions get
+worse (Yao, Mimno and McCallum 2009). There the report says that the model should be trained again.
+
+Each worker keeps a :class:`Tally` for a window and sends it as bytes. Tallies add up. Known words
+are counted by their rows, unknown ones by 64 bits of their digest. So the tally of a window is as
+large as its vocabulary, not as its documents: about two bytes for a known word and eight for
+another one. A model with hashed words knows every word, and many words have one row. Its words are
+counted by their digests, and its report never asks for training.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cached_property
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from beam_topics.model.arrays import FloatArray, LongArray
+from beam_topics.model.arrays import FloatArray, IntArray, LongArray
 from beam_topics.model.documents.block import Block
 from beam_topics.model.kernels import random
 from beam_topics.model.kernels.first_uses import number_in_documents
 from beam_topics.model.publishing.snapshot import Snapshot
+from beam_topics.model.stored import checks, wire
+from beam_topics.model.times import to_iso
 from beam_topics.model.words.word_list import first_uses
 
-# The feature of a word that occurs n times. Square roots are correctly rounded on every processor;
-# logarithms are not.
-_VALUES: dict[str, Callable[[FloatArray], FloatArray]] = {
-    "roots": np.sqrt,
-    "counts": lambda occurrences: occurrences,
-}
-FEATURES = tuple(_VALUES)
+FEATURES = ("roots", "counts")
+# The types of steps between words, as they are stored; the last one is that of words.
+_TYPES = ("<u1", "<u2", "<u4", "<u8")
+# Words whose digests are at hand: those that many documents have and the model does not know.
+_MEMO_WORDS = 10_000
 
 
 def feature_values(features: str, occurrences: FloatArray) -> FloatArray:
@@ -36,7 +49,8 @@ def feature_values(features: str, occurrences: FloatArray) -> FloatArray:
     Returns:
         float[N].
     """
-    return _VALUES[features](occurrences)
+    # Square roots are correctly rounded on every processor; logarithms are not.
+    return np.sqrt(occurrences) if features == "roots" else occurrences
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,12 +71,7 @@ class WordCounts:
 
     def document_slices(self) -> Iterator[slice]:
         """Return the slice of ``rows`` of each document."""
-        return (
-            slice(begin, end)
-            for begin, end in zip(
-                self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True
-            )
-        )
+        return (slice(begin, end) for begin, end in pairwise(self.offsets.tolist()))
 
     def matrix(self, words: int, dtype: npt.DTypeLike, features: str = "counts") -> Any:
         """Return the features of the documents, a CSR matrix [D, words]."""
@@ -135,3 +144,177 @@ def _joined(
     together = np.zeros(len(first), np.int64)
     np.add.at(together, numbers, occurrences)
     return rows[first], together, np.searchsorted(first, offsets)
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts of documents and tokens, and the distinct words.
+
+    Attributes:
+        documents, tokens: what was counted.
+        tokens_known: tokens whose word the model knows.
+        known: rows of the words that the model knows; digests where the model hashes words.
+        unknown: digests of the other words.
+    """
+
+    documents: int = 0
+    tokens: int = 0
+    tokens_known: int = 0
+    known: set[int] = field(default_factory=set)
+    unknown: set[int] = field(default_factory=set)
+
+    MAGIC = b"BTv2"
+
+    def merge(self, other: Tally) -> None:
+        """Add the counts of another tally."""
+        self.documents += other.documents
+        self.tokens += other.tokens
+        self.tokens_known += other.tokens_known
+        self.known |= other.known
+        self.unknown |= other.unknown
+
+    def to_bytes(self) -> bytes:
+        header = {
+            "documents": self.documents,
+            "tokens": self.tokens,
+            "tokens_known": self.tokens_known,
+        }
+        steps = [_steps(self.known), _steps(self.unknown)]
+        types = [f"<u{one.itemsize}" for one in steps]
+        return wire.pack(self.MAGIC, {**header, "types": types}, *(one.tobytes() for one in steps))
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Tally:
+        header, words = wire.unpack(cls.MAGIC, data, 2)
+        types = header.pop("types", None)
+        if types not in [[one, other] for one in _TYPES for other in _TYPES]:
+            checks.refuse("types of a tally", types, f"two of {', '.join(_TYPES)}")
+        facts = checks.record(cls, header, "a tally", apart=("known", "unknown"))
+        for name, count in facts.items():
+            checks.whole(f"{name} of a tally", count)
+        known, unknown = (
+            set(np.cumsum(wire.array_from_bytes(steps, form), dtype=_TYPES[-1]).tolist())
+            for steps, form in zip(words, types, strict=True)
+        )
+        return cls(**facts, known=known, unknown=unknown)
+
+
+def _steps(words: set[int]) -> npt.NDArray[np.uint64]:
+    """Return the first of the sorted words and the steps between them, in their narrowest type."""
+    steps = np.diff(np.array(sorted(words), _TYPES[-1]), prepend=np.zeros(1, _TYPES[-1]))
+    top = steps.max(initial=0)
+    return steps.astype(next(form for form in _TYPES if top <= np.iinfo(form).max))
+
+
+def tally_documents(documents: NumberedDocuments, windows: LongArray) -> dict[int, Tally]:
+    """Tally documents by window.
+
+    Args:
+        documents: D documents.
+        windows: int64[D], the number of each document's window.
+    """
+    return {
+        window: _tally(documents, np.flatnonzero(windows == window))
+        for window in np.unique(windows).tolist()
+    }
+
+
+def _tally(documents: NumberedDocuments, chosen: LongArray) -> Tally:
+    """Return the tally of some documents, which are of one window."""
+    block, snapshot = documents.block, documents.snapshot
+    tokens, _ = block.tokens_of(chosen)
+    known = documents.rows >= 0
+    tally = Tally(len(chosen), len(tokens), int(np.count_nonzero(known[tokens])))
+    used = np.unique(tokens)
+    unknown = used[~known[used]]
+    tally.unknown = _digests(block, unknown)
+    if snapshot.buckets:
+        tally.known = _digests(block, used[known[used]])
+    else:
+        tally.known = set(documents.rows[used[known[used]]].tolist())
+    return tally
+
+
+def _digests(block: Block, words: IntArray) -> set[int]:
+    return set(map(_digest, block.words.taken(words)))
+
+
+@lru_cache(_MEMO_WORDS)
+def _digest(word: str) -> int:
+    return int.from_bytes(hashlib.sha256(word.encode()).digest()[:8], "little")
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageReport:
+    """What one model version knows of one window's documents.
+
+    Attributes:
+        key, model_version: the model.
+        start, end: the window, microseconds.
+        tally: of the window's documents.
+        retrain_below: the share of distinct words below which to train the model again; None
+            while it is being trained.
+    """
+
+    key: str
+    model_version: str
+    start: int
+    end: int
+    tally: Tally
+    retrain_below: float | None
+
+    @property
+    def word_share(self) -> float | None:
+        """The share of the distinct words that is known; None where there is no word."""
+        words = len(self.tally.known) + len(self.tally.unknown)
+        return len(self.tally.known) / words if words else None
+
+    @property
+    def token_share(self) -> float | None:
+        """The share of the tokens whose word is known; None where there is no token."""
+        return self.tally.tokens_known / self.tally.tokens if self.tally.tokens else None
+
+    @property
+    def retrain(self) -> bool:
+        """Whether the model should be trained again."""
+        return (
+            self.word_share is not None
+            and self.retrain_below is not None
+            and self.word_share < self.retrain_below
+        )
+
+    def as_json(self) -> str:
+        """Return the report as one line of JSON."""
+        return wire.canonical_json(
+            {
+                "key": self.key,
+                "model_version": self.model_version,
+                "window_start": to_iso(self.start),
+                "window_end": to_iso(self.end),
+                "documents": self.tally.documents,
+                "words": len(self.tally.known) + len(self.tally.unknown),
+                "words_known": len(self.tally.known),
+                "word_share": self.word_share,
+                "tokens": self.tally.tokens,
+                "tokens_known": self.tally.tokens_known,
+                "token_share": self.token_share,
+                "retrain_below": self.retrain_below,
+                "retrain": self.retrain,
+            }
+        )
+
+    def sentence(self) -> str:
+        """Return the report as a sentence."""
+        if self.word_share is None or self.token_share is None:
+            return (
+                f"coverage, window to {to_iso(self.end)}: {self.tally.documents} documents without"
+                " a word"
+            )
+        below = self.retrain_below
+        signal = f", below {below:.0%}: retrain" if below is not None and self.retrain else ""
+        of = f" of key {self.key!r}" if self.key else ""
+        return (
+            f"coverage, window to {to_iso(self.end)}: version {self.model_version}{of} knows"
+            f" {self.word_share:.1%} of the distinct words and {self.token_share:.1%} of the tokens"
+            f" of {self.tally.documents} documents{signal}"
+        )

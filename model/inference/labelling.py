@@ -45,6 +45,13 @@ class Reference:
     sequence: int
     version: str
 
+    @classmethod
+    def of(cls, values: list[Any]) -> Reference:
+        """Check the stored fields of a reference and return it."""
+        checks.sized("fields of a reference", values, len(cls.__slots__))
+        named = dict(zip(cls.__slots__, values, strict=True))
+        return cls(**checks.record(cls, named, "a reference"))
+
 
 @dataclass(frozen=True, slots=True)
 class LabelHead:
@@ -73,23 +80,13 @@ class LabelHead:
     def from_bytes(cls, data: bytes) -> LabelHead:
         header, (waiting,) = wire.unpack(cls.MAGIC, data, 1)
         listed = checks.field(header, "references")
-        if not checks.fits(listed, list[list[Any]]) or not all(
-            len(values) == len(Reference.__slots__) for values in listed
-        ):
-            checks.refuse(
-                "references of a labeller's head",
-                repr(listed),
-                "lists of event time, sequence and version",
-            )
-        named = [dict(zip(Reference.__slots__, values, strict=True)) for values in listed]
-        references = tuple(
-            Reference(**checks.record(Reference, values, "a reference")) for values in named
-        )
-        facts = checks.record(
-            cls, {**header, "references": []}, "a labeller's head", apart=("pending",)
-        )
+        checks.of_type("references of a labeller's head", listed, list[list[Any]])
+        header.pop("references")
+        apart = ("references", "pending")
+        facts = checks.record(cls, header, "a labeller's head", apart)
         checks.whole("blocks that wait in a labeller's head", facts["waiting"])
-        return cls(**{**facts, "references": references}, pending=PendingHead.from_bytes(waiting))
+        references = tuple(map(Reference.of, listed))
+        return cls(references, pending=PendingHead.from_bytes(waiting), **facts)
 
     def wake(self) -> int | None:
         """Return when documents are due next, microseconds; None where no time is known."""

@@ -45,7 +45,7 @@ from beam_topics.model.inference.kernels.gibbs3 import (
     sorted_rows,
 )
 from beam_topics.model.inference.kernels.mean_field import TopicWords, infer_documents
-from beam_topics.model.inference.mixture_blocks import posterior_mean, posterior_means, softmax
+from beam_topics.model.inference.mixtures import posterior_mean, softmax
 from beam_topics.model.publishing.snapshot import Snapshot
 
 # The most updates of a document; they end when no proportion changes by more than the tolerance.
@@ -85,7 +85,7 @@ class Gibbs3Inference(FromSnapshot[GibbsSampling]):
             settings.kept,
             documents.draw_keys(settings.seed),
         )
-        return posterior_means(sums / settings.kept, snapshot.alpha)
+        return posterior_mean(sums / settings.kept, snapshot.alpha)
 
 
 @dataclass(frozen=True, eq=False)

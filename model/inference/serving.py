@@ -46,11 +46,9 @@ from beam_topics.model.inference.base import (
     inference_for,
 )
 from beam_topics.model.inference.classifier import ClassifierStore
-from beam_topics.model.inference.coverage import Tally, tally_documents
-from beam_topics.model.inference.features import NumberedDocuments, numbered
+from beam_topics.model.inference.features import NumberedDocuments, Tally, numbered, tally_documents
 from beam_topics.model.inference.labelling import PRIOR
-from beam_topics.model.inference.mixture_blocks import MixtureBlock, inferred, words_of
-from beam_topics.model.inference.mixtures import Groups
+from beam_topics.model.inference.mixtures import Groups, MixtureBlock, inferred, words_of
 from beam_topics.model.publishing.snapshot import Snapshot
 from beam_topics.model.publishing.snapshots import ModelFile
 from beam_topics.model.publishing.store import ModelStore
@@ -225,34 +223,25 @@ class ServedModel:
         return ServedModel, (self.key, self.version, self.classifier, self.file)
 
 
-class Others(NamedTuple):
-    """What mixtures have beside the results of the method.
+class Loaded(NamedTuple):
+    """A model that is prepared for a method, and what mixtures have beside the method's results.
 
     Attributes:
+        prepared: What the method prepared.
+        snapshot: The model.
+        ids: The ids of its topics by place.
         none: Computes the none shares; None where they are not wanted.
         names: The names of the topics that are shown; empty where they are not wanted.
         groups: The groups and parts of the topics that are shown; None without names, and where the
             catalogue shows the topics as they are.
     """
 
-    none: NoneShares | None
-    names: tuple[str, ...] = ()
-    groups: Groups | None = None
-
-    def added_to(self, mixtures: MixtureBlock, documents: NumberedDocuments) -> MixtureBlock:
-        """Return the mixtures of documents with what is wanted."""
-        if self.none is not None:
-            mixtures = replace(mixtures, none=self.none.of(documents))
-        return replace(mixtures, names=self.names, groups=self.groups) if self.names else mixtures
-
-
-class Loaded(NamedTuple):
-    """A model prepared for a method, its snapshot, its topics' ids, and what else is wanted."""
-
     prepared: Any
     snapshot: Snapshot
     ids: tuple[int, ...]
-    others: Others
+    none: NoneShares | None
+    names: tuple[str, ...] = ()
+    groups: Groups | None = None
 
 
 # (key, version, number of the window) of a tally.
@@ -347,8 +336,15 @@ class Serving:
             if (before := tallies.setdefault(name, tally)) is not tally:
                 before.merge(tally)
         words = words_of(documents.block) if self.stories else ()
-        mixtures = replace(mixtures, topic_ids=loaded.ids, words=words)
-        return loaded.others.added_to(mixtures, documents)
+        none = mixtures.none if loaded.none is None else loaded.none.of(documents)
+        return replace(
+            mixtures,
+            topic_ids=loaded.ids,
+            words=words,
+            none=none,
+            names=loaded.names,
+            groups=loaded.groups,
+        )
 
     def _model(self, served: ServedModel) -> Loaded:
         shows = (self.none_share, self.topic_names)
@@ -356,25 +352,22 @@ class Serving:
         cache = MODELS if self.cache is None else self.cache
         return cache.get(name, partial(self._load, served), self.cache_mb * MEGABYTE)
 
-    def _others(self, published: PublishedModel) -> Others:
-        snapshot = published.snapshot
-        none = NoneShares(snapshot) if self.none_share else None
-        if not self.topic_names:
-            return Others(none)
-        manifest = self.models.manifest(snapshot.key, published.version)
-        shown = Shown.stored(self.models, manifest, snapshot)
-        groups = shown.groups
-        as_they_are = groups.trivial and not groups.hidden
-        return Others(none, tuple(shown.names), None if as_they_are else groups)
-
     def _load(self, served: ServedModel, training: Block | None = None) -> Loaded:
         published = published_of(self.models, served, self.settings, training)
         prepared = inference_for(self.settings).prepare(self.settings, published)
         # The index of the words is part of what the model holds in memory.
         published.snapshot.rows_of(())
         self.loads += 1
-        others = self._others(published)
-        return Loaded(prepared, published.snapshot, published.ids, others)
+        snapshot = published.snapshot
+        none = NoneShares(snapshot) if self.none_share else None
+        found = Loaded(prepared, snapshot, published.ids, none)
+        if not self.topic_names:
+            return found
+        manifest = self.models.manifest(snapshot.key, published.version)
+        shown = Shown.stored(self.models, manifest, snapshot)
+        groups = shown.groups
+        as_they_are = groups.trivial and not groups.hidden
+        return found._replace(names=tuple(shown.names), groups=None if as_they_are else groups)
 
     @cached_property
     def models(self) -> ModelStore:

@@ -51,7 +51,7 @@ from beam_topics.model.inference.base import (
 from beam_topics.model.inference.features import NumberedDocuments, numbered
 from beam_topics.model.inference.kernels.gibbs3 import sorted_rows
 from beam_topics.model.inference.kernels.row_sums import LANES
-from beam_topics.model.inference.mixture_blocks import posterior_means
+from beam_topics.model.inference.mixtures import posterior_mean
 from beam_topics.model.kernels import random
 from beam_topics.model.papers.kernels.sparse_lda import (
     Documents,
@@ -240,7 +240,7 @@ class Gibbs2Inference(FromSnapshot[GibbsSampling]):
         keys = random.stream_key(prepared.settings.seed, key)
         ordered = NumberedDocuments(documents.snapshot, documents.block.take(order))
         counts = self._sample(prepared, ordered, keys)
-        found: FloatArray = posterior_means(counts, documents.snapshot.alpha)
+        found: FloatArray = posterior_mean(counts, documents.snapshot.alpha)
         return found[np.argsort(order)]
 
     def _sample(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from beam_topics.model.arrays import FloatArray, IntArray, LongArray
-from beam_topics.model.evaluation.agreement import nmi
+from beam_topics.model.evaluation.held_out import nmi
 from beam_topics.model.kernels.random import stream_key
 from beam_topics.model.learners.states import KeepsEvidence
 from beam_topics.model.papers.history import History

@@ -37,7 +37,7 @@ from beam_topics.model.inference.methods import (
     prepared_topics,
     proportions_of,
 )
-from beam_topics.model.inference.mixture_blocks import posterior_mean, softmax
+from beam_topics.model.inference.mixtures import posterior_mean, softmax
 from beam_topics.model.papers.kernels.hybrid import repeat_words, sample_document
 
 

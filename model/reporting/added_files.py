@@ -1,4 +1,4 @@
-"""Files that are added to a folder while it is watched, each of which is read once.
+"""Dead letters by reason, and files that are added to a folder, each of which is read once.
 
 :class:`RefusedCounts` counts dead letters, and :class:`LabelledWindows` says up to which event time
 documents are labelled, by the rows of trends.
@@ -10,14 +10,17 @@ import io
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import ClassVar
 
+from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.documents.sequencing import REPEATED_ID
-from beam_topics.model.errors import BeamTopicsError
+from beam_topics.model.errors import BeamTopicsError, DamagedDataError
 from beam_topics.model.publishing.local_files import blobs_at
 from beam_topics.model.reading.parsing import REASONS
-from beam_topics.model.reporting.refused import refused
 from beam_topics.model.reporting.trends import rows_of_file
+from beam_topics.model.stored import checks
 
 # What is read of a file and in one reading, in bytes; a file of ours is little more than 32 MB.
 _FILE_BYTES, _READING_BYTES = 2**26, 2**28
@@ -70,6 +73,52 @@ class AddedFiles(ABC):
     @abstractmethod
     def _take(self, name: str, data: bytes) -> None:
         """Take the name and the bytes of a file."""
+
+
+@dataclass
+class Refused:
+    """The dead letters of a reason.
+
+    Attributes:
+        reason: The reason.
+        count: The number of different dead letters.
+        source, detail: Of the first one in the order of source and detail.
+    """
+
+    reason: str
+    count: int
+    source: str
+    detail: str
+
+
+def refused(letters: Iterable[tuple[str, bytes]]) -> list[Refused]:
+    """Return dead letters by reason, the most frequent first; a letter is its place and its line.
+
+    Equal ones are counted once, because outputs are at least once.
+
+    Raises:
+        DamagedDataError: A line is not a dead letter.
+    """
+    found: dict[str, Refused] = {}
+    for place, line in {line: (place, line) for place, line in letters}.values():
+        letter = _letter(place, line)
+        first = Refused(letter.reason, 0, letter.source, letter.detail)
+        one = found.setdefault(letter.reason, first)
+        one.count += letter.count
+        one.source, one.detail = min((one.source, one.detail), (letter.source, letter.detail))
+    return sorted(found.values(), key=lambda one: (-one.count, one.reason))
+
+
+def _letter(place: str, line: bytes) -> DeadLetter:
+    try:
+        name = "a dead letter"
+        letter = DeadLetter(**checks.record(DeadLetter, checks.parse_json(line, name), name))
+        checks.whole(f"field count of {name}", letter.count, 1)
+        return letter
+    except DamagedDataError as error:
+        raise DamagedDataError(
+            f"{place} is not a dead letter: {error}. Restore it from a copy."
+        ) from error
 
 
 class RefusedCounts(AddedFiles):

@@ -44,10 +44,9 @@ cycle, would be left out: this is the new level.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import special
@@ -241,71 +240,58 @@ def _shares(tokens: FloatArray) -> FloatArray | None:
     return tokens / total if total else None
 
 
-@dataclass(frozen=True)
-class Burst:
+class Burst(NamedTuple):
     """A window in which a topic has more documents than expected.
 
     Attributes:
-        key, group, topic: Of the row; no topic is None.
+        topic: Of the rows.
         start: The start of the window in microseconds.
         documents: c, the documents of the topic.
         expected: e.
         probability: That of as many documents or more in a quiet window.
     """
 
-    key: str
-    group: str
-    topic: int | None
+    topic: int
     start: int
     documents: float
     expected: float
     probability: float
 
 
-def bursts_of(rows: Iterable[Mapping[str, Any]]) -> list[Burst]:
+def bursts_of(rows: Sequence[Mapping[str, Any]]) -> list[Burst]:
     """Return the bursts of all topics, in the order of windows.
 
     Args:
-        rows: Whole rows of trends (:func:`beam_topics.model.reporting.trends.whole_rows`). A window
-            without a row is passed over.
+        rows: One row of trends for each window and topic
+            (:func:`beam_topics.model.reporting.trends.merged_rows`). A window without a row is
+            passed over.
     """
-    by_key: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
-    for row in rows:
-        by_key[row["key"]].append(row)
-    found = []
-    for key, some in by_key.items():
-        starts, series, counts, documents = tables_of(some)
-        for at, column, expected, probability in bursts_in(counts, documents, starts):
-            (group, none, number), came = series[column], float(counts[at, column])
-            topic = None if none else number
-            found.append(Burst(key, group, topic, starts[at], came, expected, probability))
-    return sorted(found, key=lambda one: (one.start, one.key))
+    starts, topics, counts, documents = tables_of(rows)
+    return [
+        Burst(topics[column], starts[at], float(counts[at, column]), *judgement)
+        for at, column, *judgement in bursts_in(counts, documents, starts)
+    ]
 
 
 def tables_of(
     rows: Sequence[Mapping[str, Any]],
-) -> tuple[list[int], list[tuple[str, bool, int]], FloatArray, FloatArray]:
-    """Return the rows of a key as what :func:`judged` takes.
+) -> tuple[list[int], list[int], FloatArray, FloatArray]:
+    """Return the rows of :func:`bursts_of` as what :func:`judged` takes.
 
     Returns:
-        The starts of the W windows; for each of S series the group, whether there is no topic, and
-        the topic; and float64[W, S], the documents of the series and of its group.
+        The starts of the W windows; the S topics, ascending; and float64[W, S], the documents of
+        the topics and of all topics.
     """
     starts = sorted({row["window_start"] for row in rows})
     places = {start: at for at, start in enumerate(starts)}
-    series = sorted({_series(row) for row in rows})
-    columns = {one: at for at, one in enumerate(series)}
-    counts, documents = np.zeros((2, len(starts), len(series)))
+    topics = sorted({row["topic"] for row in rows})
+    columns = {topic: at for at, topic in enumerate(topics)}
+    counts, documents = np.zeros((2, len(starts), len(topics)))
     for row in rows:
-        place = places[row["window_start"]], columns[_series(row)]
+        place = places[row["window_start"]], columns[row["topic"]]
         documents[place] = row["documents"]
         counts[place] = row["documents"] * row["mean_share"]
-    return starts, series, counts, documents
-
-
-def _series(row: Mapping[str, Any]) -> tuple[str, bool, int]:
-    """Return the group, whether there is no topic, and the topic."""
-    return row["group"], row["topic"] is None, row["topic"] or 0
+    return starts, topics, counts, documents
 
 
 def bursts_in(

@@ -127,7 +127,7 @@ def to_json(shown: Shown, history: Sequence[Manifest]) -> bytes:
     names, by_id = ("word", "count", "probability"), dict(zip(shown.ids, topics, strict=True))
     for topic, *values in zip(table["topic"], *(table[name] for name in names), strict=True):
         by_id[topic]["words"].append(dict(zip(names, values, strict=True)))
-    return json.dumps(
+    return _json(
         {
             "version": manifest.version,
             "key": manifest.key,
@@ -136,10 +136,12 @@ def to_json(shown: Shown, history: Sequence[Manifest]) -> bytes:
             "tokens": manifest.tokens,
             "periods": [to_iso(time) for time in course.times()],
             "topics": topics,
-        },
-        ensure_ascii=False,
-        allow_nan=False,
-    ).encode()
+        }
+    )
+
+
+def _json(values: dict[str, Any]) -> bytes:
+    return json.dumps(values, ensure_ascii=False, allow_nan=False).encode()
 
 
 def to_pyldavis(shown: Shown) -> bytes:
@@ -156,7 +158,7 @@ def to_pyldavis(shown: Shown) -> bytes:
     kept = np.flatnonzero(counts.sum(axis=1))
     phi = (counts + snapshot.prior.shares(every))[kept].T
     phi /= phi.sum(axis=1, keepdims=True)
-    return json.dumps(
+    return _json(
         {
             "topic_term_dists": phi.tolist(),
             "doc_topic_dists": np.eye(snapshot.topic_count).tolist(),
@@ -164,10 +166,8 @@ def to_pyldavis(shown: Shown) -> bytes:
             "vocab": [snapshot.words[row] for row in kept.tolist()],
             "term_frequency": counts[kept].sum(axis=1).tolist(),
             "sort_topics": False,
-        },
-        ensure_ascii=False,
-        allow_nan=False,
-    ).encode()
+        }
+    )
 
 
 def to_gensim(shown: Shown) -> Any:

@@ -29,6 +29,7 @@ from beam_topics.model.publishing.catalogue import Came
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.snapshot import Snapshot
 from beam_topics.model.publishing.version_events import line_of, newest_events
+from beam_topics.model.reporting.added_files import Refused
 from beam_topics.model.reporting.course import (
     DAY,
     HOUR,
@@ -38,11 +39,14 @@ from beam_topics.model.reporting.course import (
     period_of,
     periods,
 )
-from beam_topics.model.reporting.marks import DIGITS
 from beam_topics.model.reporting.mixtures import Labelled, Limits, Text, document_columns, shortened
 from beam_topics.model.reporting.now import Told
-from beam_topics.model.reporting.refused import Refused
-from beam_topics.model.reporting.relevance import WordStatistics, topic_shares, word_statistics
+from beam_topics.model.reporting.relevance import (
+    DIGITS,
+    WordStatistics,
+    topic_shares,
+    word_statistics,
+)
 from beam_topics.model.reporting.shown import Shown
 
 FORM = 1

@@ -150,10 +150,9 @@ def now_of(
     table = merged_rows(whole, shown)
     if not table:
         return None
-    starts, series, counts, documents = tables_of(table)
+    starts, topics, counts, documents = tables_of(table)
     expected, probability = judged(counts, documents, starts)
     typical = {(row["window_start"], row["topic"]): row["typical"] for row in table}
-    topics = [topic for _, _, topic in series]
 
     def told(at: int, column: int) -> list[Any]:
         seen, wanted = counts[at, column], expected[at, column]

@@ -33,9 +33,13 @@ from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.snapshot import Snapshot, TopicWordPrior
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.publishing.succession import place_of
-from beam_topics.model.reporting.marks import distances, marks_of
 from beam_topics.model.reporting.names import mean_length, model_names
-from beam_topics.model.reporting.relevance import WordStatistics, word_statistics
+from beam_topics.model.reporting.relevance import (
+    WordStatistics,
+    distances,
+    marks_of,
+    word_statistics,
+)
 
 
 class Shown:
@@ -83,7 +87,7 @@ class Shown:
 
     @cached_property
     def marks(self) -> list[str]:
-        """The mark of each group (:mod:`beam_topics.model.reporting.marks`)."""
+        """The mark of each group (:mod:`beam_topics.model.reporting.relevance`)."""
         return marks_of(self.snapshot, self.statistics, self.distances, self.ids)
 
     @cached_property

@@ -34,7 +34,7 @@ import json
 from bisect import insort
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from itertools import groupby, repeat
 from operator import itemgetter
 from typing import Any
@@ -415,14 +415,14 @@ def _widened(cell: Cell, ids: Sequence[int], wider: Sequence[int]) -> Cell:
     """Return a cell with columns for further topics, in which it has nothing."""
     if tuple(ids) == tuple(wider):
         return cell
-    found, columns = _empty(len(wider)), {topic: at for at, topic in enumerate(wider)}
-    found.documents, found.tokens = cell.documents, cell.tokens
-    found.words_known, found.none = cell.words_known, cell.none
-    for column, topic in enumerate(ids):
-        at = columns[topic]
-        found.shares[at], found.topic_tokens[at] = cell.shares[column], cell.topic_tokens[column]
-        found.typical[at] = cell.typical[column]
-    return found
+    at = {topic: column for column, topic in enumerate(ids)}
+    columns = [at.get(topic) for topic in wider]
+    return replace(
+        cell,
+        shares=[0 if n is None else cell.shares[n] for n in columns],
+        topic_tokens=[0 if n is None else cell.topic_tokens[n] for n in columns],
+        typical=[[] if n is None else cell.typical[n] for n in columns],
+    )
 
 
 def _typical(documents: list[Any]) -> list[tuple[int, int, str]]:

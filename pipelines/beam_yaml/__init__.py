@@ -26,7 +26,7 @@ from apache_beam.utils.timestamp import Timestamp
 
 from beam_topics.model.errors import OptionError, RefusedInputError, did_you_mean
 from beam_topics.model.inference.base import LabelSettings
-from beam_topics.model.inference.mixture_blocks import MixtureBlock
+from beam_topics.model.inference.mixtures import MixtureBlock
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.reading.settings import ParseSettings
 from beam_topics.model.reporting.encoding import mixture_fields

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from beam_topics.model.errors import OptionError
-from beam_topics.model.reporting.mixture_rows import rows_of_file
+from beam_topics.model.reporting.encoding import rows_of_file
 
 _ENDINGS = (".jsonl", ".avro")
 

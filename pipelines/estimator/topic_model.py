@@ -21,11 +21,10 @@ from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.errors import OptionError
-from beam_topics.model.evaluation.agreement import main_topics
-from beam_topics.model.evaluation.held_out import Score, first_moment
+from beam_topics.model.evaluation.held_out import Score, first_moment, main_topics
 from beam_topics.model.inference import PublishedModel, inference_for
 from beam_topics.model.inference.features import numbered
-from beam_topics.model.inference.mixture_blocks import inferred
+from beam_topics.model.inference.mixtures import inferred
 from beam_topics.model.learner_log.local import learn_documents
 from beam_topics.model.learner_log.options import LearnOptions, Publication, RunSettings
 from beam_topics.model.learners import LEARNER, LearnerSettings

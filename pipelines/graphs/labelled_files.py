@@ -14,10 +14,10 @@ from beam_topics.model.files import folder_of, is_local, local_files
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.reading.files import read_file
 from beam_topics.model.reading.settings import ReadSettings
-from beam_topics.model.reporting.mixture_rows import RawRow, raw_rows
+from beam_topics.model.reporting.added_files import Refused, refused
+from beam_topics.model.reporting.encoding import RawRow, raw_rows
 from beam_topics.model.reporting.mixtures import Labelled, read_mixtures
 from beam_topics.model.reporting.now import Newest
-from beam_topics.model.reporting.refused import Refused, refused
 from beam_topics.model.reporting.shown import Shown
 from beam_topics.transforms.read import check_patterns, open_stored
 

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from beam_topics.model.publishing.catalogue import Catalogue
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.model.reporting.documents import largest_topics, with_documents
-from beam_topics.model.reporting.mixtures import Limits, Text
+from beam_topics.model.reporting.mixtures import Limits, Text, largest_topics, with_documents
 from beam_topics.model.reporting.names import (
     MOST_DOCUMENTS,
     mean_length,

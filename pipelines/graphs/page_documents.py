@@ -8,9 +8,15 @@ from beam_topics.model.errors import OptionError
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.snapshot import Snapshot
 from beam_topics.model.reporting.course import calendar_unit, period_start
-from beam_topics.model.reporting.documents import Again, with_documents
-from beam_topics.model.reporting.mixture_rows import Mixture
-from beam_topics.model.reporting.mixtures import Labelled, Limits, Text, shown
+from beam_topics.model.reporting.encoding import Mixture
+from beam_topics.model.reporting.mixtures import (
+    Again,
+    Labelled,
+    Limits,
+    Text,
+    shown,
+    with_documents,
+)
 from beam_topics.model.reporting.shown import Shown
 from beam_topics.pipelines.cli.groups import Options
 from beam_topics.pipelines.cli.settings_from_options import read_settings_of

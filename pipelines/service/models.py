@@ -17,8 +17,7 @@ from beam_topics.model.errors import BeamTopicsError, OptionError
 from beam_topics.model.inference import InferenceSettings, PublishedModel, inference_for
 from beam_topics.model.inference.features import numbered
 from beam_topics.model.inference.labelling import tokenised
-from beam_topics.model.inference.mixture_blocks import inferred
-from beam_topics.model.inference.mixtures import TopicMixture
+from beam_topics.model.inference.mixtures import TopicMixture, inferred
 from beam_topics.model.inference.serving import NoneShares
 from beam_topics.model.publishing.catalogue import CatalogueStore
 from beam_topics.model.publishing.manifest import Manifest

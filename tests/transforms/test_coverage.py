@@ -11,8 +11,7 @@ from tallies import count
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
 from beam_topics.model.inference.base import RETRAIN_BELOW
-from beam_topics.model.inference.coverage import Tally, tally_documents
-from beam_topics.model.inference.features import numbered
+from beam_topics.model.inference.features import Tally, numbered, tally_documents
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.transforms import coverage, shared
 from beam_topics.transforms.coverage import LOGGER, Coverage, sums, tagged_tallies

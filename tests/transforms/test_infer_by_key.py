@@ -15,8 +15,8 @@ from tallies import count
 
 from beam_topics.model.errors import DamagedDataError, OptionError
 from beam_topics.model.inference import PublishedModel, inference_for
-from beam_topics.model.inference.coverage import Tally
-from beam_topics.model.inference.mixture_blocks import MixtureBlock
+from beam_topics.model.inference.features import Tally
+from beam_topics.model.inference.mixtures import MixtureBlock
 from beam_topics.model.inference.serving import (
     ModelCache,
     ServedModel,

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from beam_topics.model.documents.minibatch import Minibatch
-from beam_topics.model.evaluation.agreement import nmi
+from beam_topics.model.evaluation.held_out import nmi
 from beam_topics.model.learners.base import Arrivals, StepInfo, Summary, register
 from beam_topics.model.learners.engine import stored
 from beam_topics.model.learners.engine.births import follow, labelled, remember

@@ -11,8 +11,7 @@ from made import snapshot_of
 from tallies import count
 
 from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.inference.coverage import CoverageReport, Tally, tally_documents
-from beam_topics.model.inference.features import numbered
+from beam_topics.model.inference.features import CoverageReport, Tally, numbered, tally_documents
 from beam_topics.model.stored import wire
 
 SNAPSHOT = snapshot_of([[1.0], [1.0], [1.0]], words=("a", "b", "c"))

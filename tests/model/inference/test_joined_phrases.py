@@ -13,8 +13,7 @@ from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
 from beam_topics.model.inference import PublishedModel, inference_names
 from beam_topics.model.inference.classifier import Classifier
-from beam_topics.model.inference.coverage import Tally, tally_documents
-from beam_topics.model.inference.features import numbered
+from beam_topics.model.inference.features import Tally, numbered, tally_documents
 
 PLAIN = ["w1", "new", "york", "w2", "w2", "new", "york", "times", "w3", "york", "new", "w1"]
 JOINED = ["w1", "new_york", "w2", "w2", "new_york_times", "w3", "york", "new", "w1"]

@@ -60,12 +60,14 @@ def wanted(parts):
     summed = {}
     for row in whole_rows(rows_of_file(io.BytesIO(lines), "trends-1.jsonl")):
         place = row["window_start"], -1 if row["topic"] is None else row["topic"]
-        one = summed.setdefault(place, {**row, "group": "", "documents": 0, "mean_share": 0.0})
+        one = summed.setdefault(
+            place, {**row, "topic": place[1], "documents": 0, "mean_share": 0.0}
+        )
         one["mean_share"] += row["mean_share"] * row["documents"]
         one["documents"] += row["documents"]
     for one in summed.values():
         one["mean_share"] /= one["documents"]
-    return {(one.start, one.topic): one for one in bursts_of(summed.values())}
+    return {(one.start, one.topic): one for one in bursts_of(list(summed.values()))}
 
 
 PLANTED = {(30, 2), (31, 2), (32, 2), (50, 2), (70, 4)}

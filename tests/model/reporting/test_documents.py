@@ -1,9 +1,8 @@
 import numpy as np
 
 from beam_topics.model.documents.document import DeadLetter, Document
-from beam_topics.model.reporting.documents import with_documents
-from beam_topics.model.reporting.mixture_rows import Mixture, document_digest
-from beam_topics.model.reporting.mixtures import Limits, Text, shortened, title_of
+from beam_topics.model.reporting.encoding import Mixture, document_digest
+from beam_topics.model.reporting.mixtures import Limits, Text, shortened, title_of, with_documents
 
 
 def test_the_wanted_texts_are_found_and_cut():

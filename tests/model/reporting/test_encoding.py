@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
 from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.inference.mixture_blocks import MixtureBlock
-from beam_topics.model.inference.mixtures import Groups, TopicMixture
+from beam_topics.model.inference.mixtures import Groups, MixtureBlock, TopicMixture
 from beam_topics.model.reading.files import read_file
 from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSettings
 from beam_topics.model.reporting.encoding import (

@@ -9,8 +9,13 @@ from reported import DAY, mixture_rows, published, shares_of
 
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.inference.mixtures import Groups, TopicMixture
-from beam_topics.model.reporting.encoding import mixtures_to_avro, mixtures_to_json_lines
-from beam_topics.model.reporting.mixture_rows import blocks, raw_rows, rows_of_file
+from beam_topics.model.reporting.encoding import (
+    blocks,
+    mixtures_to_avro,
+    mixtures_to_json_lines,
+    raw_rows,
+    rows_of_file,
+)
 from beam_topics.model.reporting.mixtures import Limits, read_mixtures, shown
 from beam_topics.model.times import parse_time, to_iso
 

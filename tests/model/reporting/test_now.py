@@ -11,7 +11,7 @@ from beam_topics.model.reporting import now
 from beam_topics.model.reporting.course import bursts_of
 from beam_topics.model.reporting.now import Newest, now_of
 from beam_topics.model.reporting.shown import Shown
-from beam_topics.model.reporting.trends import whole_rows
+from beam_topics.model.reporting.trends import merged_rows, whole_rows
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def test_the_last_window_has_what_rises_and_its_bursts(tmp_path, shown):
     taken(newest, trends_of(tmp_path))
     rows = newest.rows("")
     found = now_of(rows, shown, 50, "month")
-    (burst,) = bursts_of(whole_rows(rows))
+    (burst,) = bursts_of(merged_rows(whole_rows(rows), shown))
     assert (found["start"], found["end"]) == (19 * DAY // 1000, 20 * DAY // 1000)
     assert found["documents"] == 100 and found["judged"]
     p = float(f"{burst.probability:.2g}")

@@ -2,7 +2,7 @@ import pytest
 
 from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.reporting.refused import refused
+from beam_topics.model.reporting.added_files import refused
 
 
 def lines(*letters):

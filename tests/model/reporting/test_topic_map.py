@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from made import random_snapshot, snapshot_of
 
-from beam_topics.model.reporting import figures, marks
-from beam_topics.model.reporting.marks import distances
+from beam_topics.model.reporting import figures, relevance
+from beam_topics.model.reporting.relevance import distances
 
 
 def test_the_distance_is_hellingers(monkeypatch):
@@ -15,7 +15,7 @@ def test_the_distance_is_hellingers(monkeypatch):
         for b in range(5):
             wanted = np.sqrt(0.5 * ((np.sqrt(p[:, a]) - np.sqrt(p[:, b])) ** 2).sum())
             assert whole[a, b] == pytest.approx(wanted if a != b else 0, abs=1e-5)
-    monkeypatch.setattr(marks, "_BLOCK", 7)
+    monkeypatch.setattr(relevance, "_BLOCK", 7)
     assert np.abs(distances(snapshot) - whole).max() <= 2e-6
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from beam_topics.model.arrays import FloatArray, LongArray
 from beam_topics.model.inference.base import Inference, PublishedModel, register
 from beam_topics.model.inference.features import NumberedDocuments
-from beam_topics.model.inference.mixture_blocks import posterior_mean
+from beam_topics.model.inference.mixtures import posterior_mean
 from beam_topics.model.inference.votes import Votes
 
 

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
 from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.inference import mixture_blocks
-from beam_topics.model.inference.mixture_blocks import MixtureBlock, words_of
-from beam_topics.model.inference.mixtures import TopicMixture
+from beam_topics.model.inference import mixtures
+from beam_topics.model.inference.mixtures import MixtureBlock, TopicMixture, words_of
 from beam_topics.model.reporting.encoding import mixtures_to_json_lines, record_count
 
 WHOLE = st.integers(-(2**62), 2**62)
@@ -78,7 +77,7 @@ def test_the_parts_of_a_block_have_its_mixtures(most):
 
 
 def test_words_of_a_block_are_its_first_distinct_ones(monkeypatch):
-    monkeypatch.setattr(mixture_blocks, "MOST_DISTINCT", 2)
+    monkeypatch.setattr(mixtures, "MOST_DISTINCT", 2)
     texts = Document("a", 0, ""), Document("b", 0, ""), Document("c", 0, "")
     block = Block.of_words(texts, [["sea", "ship", "sea", "far"], [], ["ship"]])
     assert words_of(block) == ({"sea": 2, "ship": 1}, {}, {"ship": 1})
