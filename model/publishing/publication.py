@@ -20,8 +20,8 @@ from beam_topics.model.errors import DivergedError
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.publishing.catalogue import CatalogueStore, name_topics
 from beam_topics.model.publishing.choice import Candidate, Rival, Standing, choose
-from beam_topics.model.publishing.held import CANDIDATES, HELD, Held
 from beam_topics.model.publishing.manifest import Manifest
+from beam_topics.model.publishing.snapshot import CANDIDATES, HELD, Held
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.publishing.succession import Succession
 from beam_topics.model.stored import checks, wire
