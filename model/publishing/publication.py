@@ -203,7 +203,7 @@ class Publisher:
             settings=self._options.manifest_settings,
             topic_order=topics.order,
             new_words=topics.new_words(best.word_documents),
-            posterior=best.log_posterior(),
+            posterior=best.figures()[1].log(),
             release=__version__,
             publish_every=dict([self._options.run.publish_every]),
             rivals=[rival.to_json() for rival in standing.rivals],

@@ -227,8 +227,12 @@ class Snapshot:
     def known_rows(self, words: Sequence[str]) -> LongArray:
         """Return the row of each word of the vocabulary, int64[len(words)]; -1 for others.
 
-        Neither list is cut into strings where it is a text.
+        Neither list is cut into strings where it is a text. A learner appends new words, so most
+        models begin with the words of the one before.
         """
+        if _begins_with(words, self.words):
+            places = np.arange(len(words))
+            return np.where(places < len(self.words), places, -1)
         from beam_topics.model.words.kernels.word_index import find_words
 
         rows: LongArray = find_words(*self._index, WordList.of(words).text, len(words))
@@ -280,6 +284,14 @@ class Snapshot:
     def top_words(self, count: int) -> list[list[str]]:
         """Return the most frequent words of each topic; ties are in the order of the vocabulary."""
         return [[self.words[row] for row in rows] for rows in self.top_rows(count)]
+
+
+def _begins_with(words: Sequence[str], first: Sequence[str]) -> bool:
+    if len(words) < len(first):
+        return False
+    if isinstance(words, WordList):
+        return words.begins_with(first)
+    return words[: len(first)] == first
 
 
 def _largest(values: FloatArray, count: int) -> LongArray:
