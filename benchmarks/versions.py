@@ -21,9 +21,8 @@ from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.learners import LEARNER, Gibbs, learner_for
 from beam_topics.model.publishing.choice import Candidate
-from beam_topics.model.publishing.held import Held
 from beam_topics.model.publishing.publication import Publisher, PublishHead
-from beam_topics.model.publishing.snapshot import Snapshot, TopicWordPrior
+from beam_topics.model.publishing.snapshot import Held, Snapshot, TopicWordPrior
 from beam_topics.model.publishing.snapshots import (
     MAGIC,
     Facts,

@@ -13,7 +13,7 @@ from itertools import compress
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.evaluation.coherence import judge
-from beam_topics.model.learner_log.bound import documents_at_hand
+from beam_topics.model.learner_log.known import documents_at_hand
 from beam_topics.model.publishing.manifest import Manifest, topics_in_use
 from beam_topics.model.publishing.version_events import summary_of
 from beam_topics.model.reporting.shown import Shown
@@ -96,7 +96,7 @@ def show(options: Options) -> None:
         out.print(plain(line), soft_wrap=True)
     if display.mixed:
         out.print()
-        documents = documents_at_hand(store, chosen)
+        documents = documents_at_hand(store, chosen.key, chosen.island)
         ids = chosen.ids(snapshot.topic_count)
         out.print(mixed_table(judge(snapshot, documents), ids, len(documents)))
         out.print(ACROSS)

@@ -55,8 +55,7 @@ from beam_topics.model.reporting.stories import (
 from beam_topics.model.reporting.trends import Trends, added_up
 from beam_topics.model.stored import wire
 from beam_topics.model.stored.wire import seal
-from beam_topics.transforms.stories import sketches_of
-from beam_topics.transforms.trends import rows_of
+from beam_topics.transforms.trends import rows_of, sketches_of
 
 SECONDS, MEMORY = 60, 1 << 30
 # What reading may take beyond a good artefact of the same size: a share of it, and bytes.

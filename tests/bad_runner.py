@@ -12,8 +12,7 @@ from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.pending import ListBag, Mirror
 from beam_topics.model.documents.sequencing import SequenceHead
 from beam_topics.model.inference.labelling import LabelHead, Labeller, Reference
-from beam_topics.model.learner_log.head import LearnerHead
-from beam_topics.model.learner_log.live import LiveLearners
+from beam_topics.model.learner_log.head import LearnerHead, LiveLearners
 from beam_topics.model.learner_log.log import Session, run_from_bytes, run_to_bytes
 from beam_topics.model.publishing.choice import Candidate
 from beam_topics.model.publishing.publication import Publisher, PublishHead

@@ -5,9 +5,10 @@ import random
 from beam_topics.model.documents.document import Document
 from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.learner_log.local import learn_documents
-from beam_topics.model.learner_log.options import LearnOptions, Publication, RunSettings
+from beam_topics.model.learner_log.options import LearnOptions, RunSettings
 from beam_topics.model.learners import LEARNER
 from beam_topics.model.publishing.catalogue import Catalogue
+from beam_topics.model.publishing.settings import Publication
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reporting.shown import Shown
 from beam_topics.model.settings.compositions import compose

@@ -30,8 +30,7 @@ from beam_topics.model.inference.base import FitSettings
 from beam_topics.model.inference.classifier import ClassifierStore
 from beam_topics.model.inference.fitting import fit_classifier, make_pair
 from beam_topics.model.kernels.special import dirichlet_weights
-from beam_topics.model.learner_log.head import checkpoint_from_bytes
-from beam_topics.model.learner_log.live import LiveLearners
+from beam_topics.model.learner_log.head import LiveLearners, checkpoint_from_bytes
 from beam_topics.model.learner_log.log import Session
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.learners import LEARNER

@@ -15,7 +15,8 @@ from beam_topics.model.documents.document import Document
 from beam_topics.model.documents.sequencing import chain_start, sequence_documents
 from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.learner_log.head import checkpoint_from_bytes
-from beam_topics.model.learner_log.options import LearnOptions, Publication, RunSettings
+from beam_topics.model.learner_log.options import LearnOptions, RunSettings
+from beam_topics.model.publishing.settings import Publication
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.settings.options import options_of
 from beam_topics.model.words.settings import TokeniserSettings

@@ -1,7 +1,6 @@
 """Tell the bursts of topics when a window of trends closes.
 
-    rows: bytes (JSON) of :mod:`beam_topics.transforms.trends`, and of
-        :mod:`beam_topics.transforms.stories` -> events: bytes (JSON)
+    rows: bytes (JSON) of :mod:`beam_topics.transforms.trends` -> events: bytes (JSON)
 
 A rule (:class:`beam_topics.model.reporting.alarms.Rule`) has a state for each of its groups and
 words. Rows wait there for an event-time timer of their window, so windows are judged in their order
@@ -38,19 +37,12 @@ from beam_topics.model.reporting.alarms import Rule, Watched
 from beam_topics.model.reporting.shown import Shown
 from beam_topics.model.stored import wire
 from beam_topics.model.times import MICROSECONDS_PER_SECOND, parse_time, to_iso
-from beam_topics.transforms.shared import LAST_TIME, PendingDoFn, StatefulDoFn, TimerSchedule
+from beam_topics.transforms.shared import LAST_TIME, PendingDoFn, StatefulDoFn
 
 # No id of a topic is larger; the numbers of the events of a window are apart from those of others.
 _NUMBERS = 2**20
 # The field that rows of stories have, and the stories that a burst names.
 _IS_STORY, MOST_STORIES = "story", 3
-
-
-def _end_of(data: bytes) -> str:
-    """Return when a row is made; stories have no parts."""
-    row = json.loads(data)
-    end: str = row["window_end"] if _IS_STORY in row else row["part"]
-    return end
 
 
 class Watch(NamedTuple):
@@ -152,7 +144,7 @@ class FindBurstsDoFn(PendingDoFn):
     ) -> None:
         self._root, self._window, self._known, self._trust = root, window, known, trust
         self._rules = {rule.name: rule for rule in rules}
-        self._schedule = TimerSchedule(streams, LAST_TIME)
+        self._streams = streams
 
     def process(
         self,
@@ -163,12 +155,13 @@ class FindBurstsDoFn(PendingDoFn):
     ) -> None:
         """Add a row to its window."""
         key, row = element
-        before = self.read_head(key, head)
+        before, read = self.read_head(key, head), json.loads(row)
+        made = read["window_end" if _IS_STORY in read else "part"]
         # All rows of a window have the time of its end, so they are there a millisecond later.
-        due = min(parse_time(_end_of(row)) + 1000, LAST_TIME)
+        due = min(parse_time(made) + 1000, LAST_TIME)
         due = due if before.done is None else max(due, before.done + 1)
         self.write_head(key, pending.add(before, self.mirror(key), bag, [due], row), head)
-        self.set_timer(key, timer, self._schedule.time_of(due))
+        self.set_timer(key, timer, self.fires_at(due))
 
     @on_timer(CLOSE)
     def close(

@@ -39,7 +39,9 @@ _SEPARATOR = b"\0"
 def tagged_tallies(tallies: Mapping[Window, Tally], length: int) -> Iterator[Any]:
     """Yield tallies as tagged outputs, each at the last moment of its window."""
     for (key, version, window), tally in tallies.items():
-        value = at_end_of(window, length, sharded(key, version, tally))
+        shard = b"%d" % (crc32(key.encode()) % SHARDS)
+        name = canonical_json([key, version]).encode()
+        value = at_end_of(window, length, (shard, name + _SEPARATOR + tally.to_bytes()))
         yield beam.pvalue.TaggedOutput(TALLIES, value)
 
 
@@ -82,12 +84,6 @@ def sums(records: Iterable[bytes]) -> list[tuple[bytes, Tally]]:
         if (before := found.setdefault(name, tally)) is not tally:
             before.merge(tally)
     return sorted(found.items(), key=lambda item: item[0])
-
-
-def sharded(key: str, version: str, tally: Tally) -> tuple[bytes, bytes]:
-    """Return the shard of a model key, and a tally behind the name of its model."""
-    name = canonical_json([key, version]).encode()
-    return b"%d" % (crc32(key.encode()) % SHARDS), name + _SEPARATOR + tally.to_bytes()
 
 
 class Coverage(ByPeriod):

@@ -49,6 +49,7 @@ from apache_beam.utils.windowed_value import WindowedValue
 
 from beam_topics.model.arrays import LongArray
 from beam_topics.model.documents.block import Block, key_and_count, keyed
+from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.errors import OptionError
 from beam_topics.model.inference.base import (
     CLASSIFIER,
@@ -56,6 +57,7 @@ from beam_topics.model.inference.base import (
     Gibbs3,
     Inference,
     InferenceSettings,
+    PublishedModel,
     inference_for,
     inference_named,
     inference_names,
@@ -64,11 +66,10 @@ from beam_topics.model.inference.classifier import ClassifierStore
 from beam_topics.model.inference.features import Tally, numbered
 from beam_topics.model.inference.mixtures import MixtureBlock, inferred
 from beam_topics.model.inference.serving import ServedModel, Serving, Window, published_of
-from beam_topics.model.publishing.snapshot import Snapshot
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reading.refused import UNKNOWN_KEY
 from beam_topics.transforms.coverage import TALLIES, tagged_tallies
-from beam_topics.transforms.route import Route, without_model
+from beam_topics.transforms.read import Documents, documents_of
 from beam_topics.transforms.shared import DEAD_LETTERS, GLOBAL, NAMESPACE, Refusals
 
 _BATCH = 64
@@ -80,15 +81,11 @@ class LoadedModel:
 
     Attributes:
         prepared: What the method prepared.
-        snapshot: The model.
-        version: Its version.
-        topic_ids: The ids of the topics by place; empty where each is the number of its place.
+        published: The model.
     """
 
     prepared: object
-    snapshot: Snapshot
-    version: str
-    topic_ids: tuple[int, ...]
+    published: PublishedModel
 
 
 class TopicModelHandler(ModelHandler):
@@ -150,7 +147,7 @@ class TopicModelHandler(ModelHandler):
         served = ServedModel(self._key, self.version, self._classifier)
         published = published_of(ModelStore(self._store, self._trust), served, self._settings)
         prepared = inference_for(self._settings).prepare(self._settings, published)
-        return LoadedModel(prepared, published.snapshot, self.version, tuple(published.ids))
+        return LoadedModel(prepared, published)
 
     def run_inference(
         self,
@@ -159,10 +156,11 @@ class TopicModelHandler(ModelHandler):
         inference_args: Mapping[str, Any] | None = None,
     ) -> Iterator[bytes]:
         """Yield one mixture for each document of some blocks, in their order."""
+        published = model.published
         for _, blocks in groupby(map(Block.from_bytes, batch), key=lambda block: block.key):
-            documents = numbered(model.snapshot, Block.joined(list(blocks)))
-            mixtures = inferred(self._settings, model.prepared, documents, model.version)
-            for mixture in replace(mixtures, topic_ids=model.topic_ids).mixtures():
+            documents = numbered(published.snapshot, Block.joined(list(blocks)))
+            mixtures = inferred(self._settings, model.prepared, documents, published.version)
+            for mixture in replace(mixtures, topic_ids=published.ids).mixtures():
                 yield mixture.to_bytes()
 
     def get_num_bytes(self, batch: Sequence[bytes]) -> int:
@@ -217,6 +215,42 @@ def check_alone(settings: InferenceSettings, purpose: str, remedy: str) -> None:
         raise OptionError(
             "--method", settings.kind, f"{purpose}, one of {', '.join(names)}", remedy
         )
+
+
+def without_model(data: bytes, keys: Sequence[str]) -> list[DeadLetter]:
+    """Return the dead letters of the documents of a block whose key has no model."""
+    block = Block.from_bytes(data)
+    known = ", ".join(map(repr, keys[:5])) + (", ..." if len(keys) > 5 else "")
+    detail = f"this run has no model for the key {block.key!r}, but for {known}"
+    rows = range(len(block))
+    return [block.dead_letter(row, "routing", UNKNOWN_KEY, detail) for row in rows]
+
+
+class _Route(beam.DoFn):
+    def __init__(self, keys: Sequence[str]) -> None:
+        self._keys = dict.fromkeys(keys)
+        self._refusals = Refusals((UNKNOWN_KEY,))
+
+    def process(self, element: bytes) -> Iterator[Any]:
+        if key_and_count(element)[0] in self._keys:
+            yield element
+        else:
+            yield from map(self._refusals.refuse, without_model(element, list(self._keys)))
+
+
+class Route(beam.PTransform):
+    """Keep the documents of some keys; gives :class:`beam_topics.transforms.read.Documents`.
+
+    Args:
+        keys: The keys that have a model.
+    """
+
+    def __init__(self, keys: Sequence[str]) -> None:
+        super().__init__()
+        self._keys = tuple(keys)
+
+    def expand(self, documents: beam.PCollection) -> Documents:
+        return documents_of(documents, "Route", _Route(self._keys))
 
 
 BLOCKS = "blocks"

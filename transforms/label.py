@@ -46,7 +46,6 @@ from beam_topics.transforms.shared import (
     NAMESPACE,
     Refusals,
     StatefulDoFn,
-    TimerSchedule,
     part_key,
     timer_time,
 )
@@ -89,7 +88,7 @@ def references_by_shard(element: tuple[bytes, bytes], shards: int) -> Iterator[t
 class LabelDoFn(StatefulDoFn[LabelHead]):
     """Label documents with versions; keyed by :func:`~beam_topics.transforms.shared.part_key`."""
 
-    STAGE = "labelled"
+    STAGE, END = "labelled", END_OF_LABELS
     PENDING = BagStateSpec("pending", BytesCoder())
     WAITING = BagStateSpec("waiting", BytesCoder())
     WINDOW = TimerSpec("label", TimeDomain.WATERMARK)
@@ -101,7 +100,7 @@ class LabelDoFn(StatefulDoFn[LabelHead]):
         self, before_first_model: BeforeFirstModel, label_with: LabelWith, streams: bool
     ) -> None:
         self._labeller = Labeller(before_first_model, label_with)
-        self._schedule = TimerSchedule(streams, END_OF_LABELS)
+        self._streams = streams
 
     def setup(self) -> None:
         super().setup()
@@ -131,7 +130,7 @@ class LabelDoFn(StatefulDoFn[LabelHead]):
                 before, self.mirror(key), pending, waiting, end=end, block=data[1 + _END_BYTES :]
             )
             if labels.head.pending.live > before.pending.live:
-                self.set_timer(key, timer, self._schedule.time_of(due_of(before, end)))
+                self.set_timer(key, timer, self.fires_at(due_of(before, end)))
         self._wait_for_version(key, labels.head, timer)
         self.write_head(key, labels.head, head)
         yield from self._outputs(labels, now)
@@ -172,9 +171,7 @@ class LabelDoFn(StatefulDoFn[LabelHead]):
         """Set the timer of the documents that wait for the first version, which may never come."""
         if head.waiting:
             first = head.first_due()
-            self.set_timer(
-                key, timer, END_OF_LABELS if first is None else self._schedule.time_of(first)
-            )
+            self.set_timer(key, timer, END_OF_LABELS if first is None else self.fires_at(first))
 
     def _outputs(self, labels: Labels, at: Timestamp) -> Iterator[Any]:
         for pair in labels.labelled:

@@ -18,7 +18,7 @@ from __future__ import annotations
 import ctypes
 import logging
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import apache_beam as beam
@@ -109,7 +109,8 @@ class PublishDoFn(StatefulDoFn[PublishHead]):
             # Versions of an earlier job come before the candidate, or are the base of the run.
             if manifest.sequence >= candidate.sequence > published:
                 more = superseded.get(manifest.version, [])
-                log_events(manifest, more)
+                if summary := summary_of(manifest, more):
+                    LOGGER.info("%s", summary)
                 for record in records_of(manifest, more):
                     yield beam.pvalue.TaggedOutput(EVENTS, TimestampedValue(record, travels))
             yield TimestampedValue((key, manifest.to_json()), travels)
@@ -148,12 +149,6 @@ def give_back() -> None:
     except (AttributeError, OSError, TypeError):
         # musl and macOS have no malloc_trim; on Windows there is no library of that name.
         return
-
-
-def log_events(manifest: Manifest, more: Sequence[Event]) -> None:
-    """Log the events of a version, and those that do not follow from it, in one line."""
-    if summary := summary_of(manifest, more):
-        LOGGER.info("%s", summary)
 
 
 class Publish(beam.PTransform):

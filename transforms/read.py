@@ -133,6 +133,8 @@ class Emit(beam.DoFn):
     """
 
     def __init__(self, tokeniser: TokeniserSettings | None) -> None:
+        if tokeniser is not None:
+            check_tokeniser(tokeniser)
         self._tokeniser_settings = tokeniser
         self._tokeniser: Tokeniser | None = None
         self._records = Metrics.counter(NAMESPACE, "records_read")
@@ -238,7 +240,7 @@ class _ReadFiles(Emit):
         pieces: Iterable[_Piece] = (
             [(0, path, None) for path in check_patterns(self._patterns, self._settings)]
             if in_order
-            else [_piece(*one) for one in json.loads(element)]
+            else [(n, path, part and Part(*part)) for n, path, part in json.loads(element)]
         )
         yield from self.emit_all(counted(self._items(pieces), Document))
 
@@ -294,10 +296,6 @@ def _parts(path: str, settings: ReadSettings) -> Iterable[Part | None]:
         return list(parts_of(stream)) if has_parts(stream, settings) else [None]
 
 
-def _piece(place: int, path: str, part: list[int] | None) -> _Piece:
-    return place, path, None if part is None else Part(*part)
-
-
 class ReadDocuments(beam.PTransform):
     """Read files as documents; gives :class:`Documents`.
 
@@ -318,8 +316,6 @@ class ReadDocuments(beam.PTransform):
         tokeniser: TokeniserSettings | None,
     ) -> None:
         super().__init__()
-        if tokeniser is not None:
-            check_tokeniser(tokeniser)
         self._patterns, self._settings = tuple(patterns), settings
         self._fn = _ReadFiles(self._patterns, settings, tokeniser)
 
@@ -358,7 +354,6 @@ class ParseMessages(beam.PTransform):
         max_future: int | None = None,
     ) -> None:
         super().__init__()
-        check_tokeniser(tokeniser)
         if settings.id_from == "place":
             allowed = "field for messages, which have no place that stays the same"
             raise OptionError(

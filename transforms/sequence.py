@@ -42,7 +42,6 @@ from beam_topics.transforms.shared import (
     NAMESPACE,
     Refusals,
     StatefulDoFn,
-    TimerSchedule,
     timer_time,
 )
 
@@ -59,7 +58,7 @@ class Sequenced(NamedTuple):
 class SequenceDoFn(StatefulDoFn[SequenceHead]):
     """Order documents and cut them into minibatches; keyed by the UTF-8 bytes of the model key."""
 
-    STAGE = "sequenced"
+    STAGE, END = "sequenced", END_OF_STREAM
     PENDING = BagStateSpec("pending", BytesCoder())
     WINDOW = TimerSpec("window", TimeDomain.WATERMARK)
     _PENDING = beam.DoFn.StateParam(PENDING)
@@ -68,7 +67,7 @@ class SequenceDoFn(StatefulDoFn[SequenceHead]):
     def __init__(self, start: SequenceStart, streams: bool) -> None:
         self._start = start
         self._settings, self._adds = start.options.sequence, start.options.run.add_documents
-        self._schedule = TimerSchedule(streams, END_OF_STREAM)
+        self._streams = streams
         # In a stream the first window closes before all documents have arrived.
         self._checks_newer = self._adds and not streams
 
@@ -107,7 +106,7 @@ class SequenceDoFn(StatefulDoFn[SequenceHead]):
         mirror = self.mirror(key)
         added = sequencing.add_documents(current, mirror, bag, payload, self._settings)
         for end in added.ends:
-            self.set_timer(key, timer, self._schedule.time_of(end))
+            self.set_timer(key, timer, self.fires_at(end))
         self.set_timer(key, timer, END_OF_STREAM)
         if added.late:
             self._late.inc(added.late)

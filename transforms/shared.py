@@ -30,9 +30,9 @@ long as the process. A step uses a mirror only if it agrees with the head.
 **Periods.** In a :class:`PeriodDoFn` records wait in state until event time has passed the end of
 their period. An event-time timer of the period closes it; no clock is read. Results therefore come
 later, by up to a period. In a job that does not stream, one firing at the end of the input closes
-all periods (:class:`TimerSchedule`). A record that comes after its period was closed waits for the
-end of the first period that is open. No record is dropped. Fixed windows with a GroupByKey would be
-shorter, but they lose groups on some runners.
+all periods (:meth:`StatefulDoFn.fires_at`). A record that comes after its period was closed waits
+for the end of the first period that is open. No record is dropped. Fixed windows with a GroupByKey
+would be shorter, but they lose groups on some runners.
 
 A step with periods needs a shuffle before it, so that it begins a stage. The local runner keeps the
 timers of a fused stage by their names alone. If a stage had two such steps, it would give the
@@ -43,7 +43,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -197,26 +196,6 @@ def at_end_of(window: int, length: int, value: Any) -> WindowedValue:
     return WindowedValue(value, last, GLOBAL)
 
 
-@dataclass(frozen=True)
-class TimerSchedule:
-    """Decide when what waits in a step is due.
-
-    A job that streams closes a window when event time has passed its end. In any other job
-    everything is due once the input has ended, and one firing closes all windows in their order.
-
-    Attributes:
-        streams: Whether the job streams (:func:`beam_topics.pipelines.graphs.runners.streams`).
-        end: When the step fires in a job that does not stream, in microseconds of event time.
-    """
-
-    streams: bool
-    end: int
-
-    def time_of(self, due: int) -> int:
-        """Return when something fires whose event time is ``due``, in microseconds."""
-        return due if self.streams else self.end
-
-
 class Head(Protocol):
     """A record that can be written as bytes."""
 
@@ -242,6 +221,9 @@ class StatefulDoFn(beam.DoFn, Generic[H]):
     _HEAD = beam.DoFn.StateParam(HEAD)
     # The stage of :class:`EventTime`; "" for a step that reports none.
     STAGE = ""
+    # When the step fires in a job that does not stream, in microseconds of event time.
+    END = LAST_TIME
+    _streams: bool
 
     def setup(self) -> None:
         if self.STAGE:
@@ -270,6 +252,14 @@ class StatefulDoFn(beam.DoFn, Generic[H]):
         """Write a head to state and keep it for the rest of the bundle."""
         self._heads[key] = head
         state.write(head.to_bytes())
+
+    def fires_at(self, due: int) -> int:
+        """Return when something fires whose event time is ``due``, in microseconds.
+
+        A job that streams closes a window when event time has passed its end. In any other job
+        one firing closes all windows in their order, once the input has ended.
+        """
+        return due if self._streams else self.END
 
     def set_timer(self, key: bytes, timer: Any, micros: int) -> None:
         """Set the timer of a time, unless this bundle has set it and it has not fired."""
@@ -387,8 +377,7 @@ class PeriodDoFn(PendingDoFn):
     _PERIOD = beam.DoFn.TimerParam(PERIOD)
 
     def __init__(self, period: int, streams: bool) -> None:
-        self._period = period
-        self._schedule = TimerSchedule(streams, LAST_TIME)
+        self._period, self._streams = period, streams
 
     @abstractmethod
     def close_period(self, key: bytes, end: int, records: list[bytes]) -> Iterator[Any]:
@@ -422,7 +411,7 @@ class PeriodDoFn(PendingDoFn):
         if self.is_full(key, after, bag, due):
             outputs, after = self.compact(key, after, bag)
             yield from outputs
-        self.set_timer(key, timer, self._schedule.time_of(due))
+        self.set_timer(key, timer, self.fires_at(due))
         self.write_head(key, after, head)
 
     @on_timer(PERIOD)

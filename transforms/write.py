@@ -96,7 +96,13 @@ def write_file(path: str, data: bytes) -> None:
     """
     if FileSystems.get_scheme(path) is None:
         with _told(path):
-            _write_local(Path(path).absolute(), data)
+            target = Path(path).absolute()
+            # The name begins with a dot, so a glob over the folder does not match it.
+            new = Path(write_beside(str(target), data))
+            try:
+                new.replace(target)
+            finally:
+                new.unlink(missing_ok=True)
     else:
         with FileSystems.create(path, compression_type=CompressionTypes.UNCOMPRESSED) as stream:
             stream.write(data)
@@ -113,15 +119,6 @@ def _told(path: str) -> Iterator[None]:
         raise OutputError(
             f"{Path(path).parent} cannot be written: {error.strerror}. {remedy}"
         ) from error
-
-
-def _write_local(path: Path, data: bytes) -> None:
-    # The name begins with a dot, so a glob over the folder does not match it.
-    new = Path(write_beside(str(path), data))
-    try:
-        new.replace(path)
-    finally:
-        new.unlink(missing_ok=True)
 
 
 def write_batch(
@@ -205,15 +202,11 @@ class _WriteBatches(beam.DoFn):
     def __init__(self, file: GrowingFile, name: str) -> None:
         self._file = file
         self._written = Metrics.counter(NAMESPACE, f"{name.replace('-', '_')}_written")
-        self._begin()
 
-    def _begin(self) -> None:
+    def start_bundle(self) -> None:
         self._file.drop()
         self._batch: list[bytes] = []
         self._records = self._part = self._size = 0
-
-    def start_bundle(self) -> None:
-        self._begin()
 
     def teardown(self) -> None:
         self._file.drop()
@@ -236,7 +229,7 @@ class _WriteBatches(beam.DoFn):
     def _flush(self) -> str:
         path = self._file.end(self._batch)
         self._written.inc(self._records)
-        self._begin()
+        self.start_bundle()
         return path
 
 

@@ -21,13 +21,13 @@ import numpy.typing as npt
 
 from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.errors import OptionError
-from beam_topics.model.learner_log.bound import settings_in
 from beam_topics.model.learner_log.head import (
     LearnerHead,
     checkpoint_from_bytes,
     checkpoint_to_bytes,
 )
 from beam_topics.model.learner_log.known import Segment, hashes_in
+from beam_topics.model.learner_log.options import settings_in
 from beam_topics.model.learners import learner_for
 from beam_topics.model.learners.base import HoldsDocuments
 from beam_topics.model.publishing.choice import Candidate

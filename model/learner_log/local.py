@@ -14,8 +14,7 @@ from itertools import islice
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.documents.pending import ListBag
-from beam_topics.model.learner_log.head import LearnerHead
-from beam_topics.model.learner_log.live import LiveLearners
+from beam_topics.model.learner_log.head import LearnerHead, LiveLearners
 from beam_topics.model.learner_log.log import RUN_MINIBATCHES, Session
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.learner_log.progress import PROGRESS, ProgressLog

@@ -7,7 +7,7 @@ chain:
 
 1. If n is at or before the head, it is a repeat, and is checked and dropped. If n is beyond the
    next one, it goes to the gap bag.
-2. The live learner is checked out of :mod:`beam_topics.model.learner_log.live`, and used only if it
+2. The live learner is checked out of :mod:`beam_topics.model.learner_log.head`, and used only if it
    stands exactly where the head does. Otherwise the checkpoint is loaded and the log replayed. A
    replay that comes to another fingerprint or witness is an error.
 3. The learner steps, and the bytes of the minibatch join the log. Minibatches of the gap bag that
@@ -43,17 +43,21 @@ from beam_topics.model.documents.minibatch import Minibatch, NumberedMinibatch
 from beam_topics.model.documents.pending import Bag, ListBag
 from beam_topics.model.errors import DamagedDataError, MemoryLimitError, StoreConflictError
 from beam_topics.model.learner_log import offering
-from beam_topics.model.learner_log.bound import earlier_options
-from beam_topics.model.learner_log.head import LearnerHead, checkpoint_to_bytes
+from beam_topics.model.learner_log.head import (
+    LIVE_LEARNERS,
+    LearnerHead,
+    Live,
+    LiveLearners,
+    checkpoint_to_bytes,
+)
 from beam_topics.model.learner_log.known import Segment, facts_in, hashes_of, offsets_after
-from beam_topics.model.learner_log.live import LIVE_LEARNERS, Live, LiveLearners
 from beam_topics.model.learner_log.offering import count_arrivals
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.learner_log.progress import Outcome, Step
-from beam_topics.model.learner_log.restoring import REPLAY, Replayer, find_start
+from beam_topics.model.learner_log.restoring import REPLAY, Replayer, earlier_options, find_start
 from beam_topics.model.learners.base import GoesOn, LearnsRuns, StepInfo
 from beam_topics.model.publishing.choice import Candidate
-from beam_topics.model.publishing.events import Event, collected
+from beam_topics.model.publishing.events import collected
 from beam_topics.model.publishing.manifest import CheckpointEntry
 from beam_topics.model.stored import wire
 
@@ -291,7 +295,7 @@ class Session(Replayer):
         waiting = [NumberedMinibatch.from_bytes(data) for data in gap.read()]
         if len(waiting) != head.gaps:
             raise DamagedDataError(
-                f"{self.learner_name()}: the gap bag holds {len(waiting)} minibatches,"
+                f"{self.learner_name}: the gap bag holds {len(waiting)} minibatches,"
                 f" not {head.gaps}. {REPLAY}"
             )
         return waiting
@@ -311,7 +315,7 @@ class Session(Replayer):
         """Return what restores the learner of the settings that those of this run go on from."""
         options = earlier_options(self.options, self.key)
         if options is None:
-            raise DamagedDataError(f"{self.learner_name()}: its head is of another one. {REPLAY}")
+            raise DamagedDataError(f"{self.learner_name}: its head is of another one. {REPLAY}")
         return Replayer(options, self.key, self.island)
 
     def _go_on(self, out: Outcome, log: Bag) -> Live:
@@ -395,9 +399,9 @@ class Session(Replayer):
         """Return the head after minibatches. It is copied once, because each copy takes time."""
         counted, sums = count_arrivals(head, self.learner, state, self.options.settings)
         placed = [
-            event
+            replace(event, sequence=minibatch.sequence, time=minibatch.window_end)
             for info, minibatch in zip(infos, minibatches, strict=True)
-            for event in _placed(info, minibatch)
+            for event in info.events
         ]
         return replace(
             passed(head, minibatches, self.options),
@@ -455,7 +459,7 @@ class Session(Replayer):
         head = out.head
         if before and not self.store.use_checkpoint(self.key, before):
             raise StoreConflictError(
-                f"{self.learner_name()}: its last checkpoint {before} was removed from"
+                f"{self.learner_name}: its last checkpoint {before} was removed from"
                 f" {self.store.root} by beam-topics erase or versions rollback, and this job still"
                 " holds what it learned before. Start the job again from the store, with"
                 " --add_documents."
@@ -501,7 +505,7 @@ class Session(Replayer):
         size, most = self.learner.nbytes(live.state), self.options.run.max_state_mb
         if size > most * _MB:
             raise MemoryLimitError(
-                f"{self.learner_name()}: the learner holds {size / _MB:.1f} MB, above"
+                f"{self.learner_name}: the learner holds {size / _MB:.1f} MB, above"
                 f" --max_state_mb ({most:g}). Raise it, or give an empty model store and fewer"
                 " --topics, or a smaller --max_words or --reservoir."
             )
@@ -532,9 +536,3 @@ def keep_live(options: LearnOptions) -> list[str]:
                 Session(options, key, island).rest(head, ListBag())
             kept.append(key)
     return kept
-
-
-def _placed(info: StepInfo, minibatch: Minibatch) -> list[Event]:
-    """Return the events of a step with the sequence and the time of its minibatch."""
-    sequence, time = minibatch.sequence, minibatch.window_end
-    return [replace(event, sequence=sequence, time=time) for event in info.events]

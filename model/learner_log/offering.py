@@ -25,8 +25,7 @@ from beam_topics.model.learner_log.restoring import Replayer
 from beam_topics.model.learners.base import HoldsDocuments, Learner, LearnerSettings, Summary
 from beam_topics.model.publishing.choice import Candidate, Standing, choose
 from beam_topics.model.publishing.events import Event, events_from_json, renumbered
-from beam_topics.model.publishing.held import CANDIDATES
-from beam_topics.model.publishing.snapshot import Snapshot
+from beam_topics.model.publishing.snapshot import CANDIDATES, Snapshot
 from beam_topics.model.publishing.succession import LEAST_NEW, match_topics
 from beam_topics.model.stored import checks, wire
 

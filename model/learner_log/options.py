@@ -7,13 +7,13 @@ import math
 import os
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.errors import OptionError
 from beam_topics.model.learners.base import AUTO, LEARNER, LearnerSettings
-from beam_topics.model.publishing.settings import Keep, PublishSettings
-from beam_topics.model.settings.options import Record, StoredOption, option
+from beam_topics.model.publishing.settings import Keep, Publication, PublishSettings
+from beam_topics.model.settings.options import Record, option, record_from_json
 from beam_topics.model.times import duration_text, window_number
 from beam_topics.model.words.settings import TokeniserSettings
 
@@ -24,21 +24,6 @@ if TYPE_CHECKING:
 
 # More threads than this gain nothing: an epoch has at most 16 shards.
 MOST_THREADS = 8
-
-
-class Publication(NamedTuple):
-    """How often a version is published.
-
-    Attributes:
-        kind: what is counted.
-        every: a number of windows, or microseconds of event time.
-    """
-
-    kind: Literal["windows", "period"]
-    every: int
-
-    def __str__(self) -> str:
-        return f"{self.every}windows" if self.kind == "windows" else duration_text(self.every)
 
 
 @dataclass(frozen=True)
@@ -205,7 +190,7 @@ class LearnOptions:
         from beam_topics.model.publishing.store import Binding
 
         flags = {
-            "learner.kind": StoredOption(LEARNER.option()),
+            "learner.kind": LEARNER.option(),
             **self.tokeniser.flags("tokeniser"),
             **self.sequence.flags("sequence"),
             **self.settings.flags("learner"),
@@ -244,3 +229,10 @@ class LearnOptions:
         from beam_topics.model.stored import wire
 
         return hashlib.sha256(wire.canonical_json(self.bound_settings).encode()).hexdigest()
+
+
+def settings_in(stored: dict[str, Any]) -> LearnerSettings:
+    """Return the settings of the learner that a store is bound to."""
+    settings = record_from_json(LEARNER.kinds, stored["learner"], "learner")
+    assert isinstance(settings, LearnerSettings)
+    return settings

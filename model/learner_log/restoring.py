@@ -19,7 +19,7 @@ arithmetic of this machine comes to the same bits.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -32,11 +32,15 @@ from beam_topics.model.documents.sequencing import (
     chain_start,
     sequence_documents,
 )
-from beam_topics.model.errors import DamagedDataError, DivergedError
-from beam_topics.model.learner_log.bound import check_ended, earlier_options
+from beam_topics.model.errors import (
+    DamagedDataError,
+    DivergedError,
+    OptionError,
+    StoreConflictError,
+)
 from beam_topics.model.learner_log.head import LearnerHead, checkpoint_from_bytes, fingerprinter
 from beam_topics.model.learner_log.known import Hashes, facts_in, hashes_of, known_up_to
-from beam_topics.model.learner_log.options import LearnOptions
+from beam_topics.model.learner_log.options import LearnOptions, settings_in
 from beam_topics.model.learners import learner_for
 from beam_topics.model.publishing.choice import Candidate
 from beam_topics.model.publishing.manifest import CheckpointEntry, Manifest
@@ -54,6 +58,20 @@ class Start(NamedTuple):
     entries: list[CheckpointEntry]
 
 
+def earlier_options(options: LearnOptions, key: str) -> LearnOptions | None:
+    """Return the options that those of a run go on from, by the settings of the store, or None."""
+    try:
+        bound = options.opened().bound(key)
+        stored = bound.get("before", bound)["settings"]
+        settings = settings_in(stored)
+    except (DamagedDataError, OptionError):
+        # Those of another release, of which the store says what differs; or there are none.
+        return None
+    earlier = replace(options, settings=settings)
+    goes_on = options.settings.goes_on_from(settings) and earlier.bound_settings == stored
+    return earlier if goes_on else None
+
+
 def find_start(options: LearnOptions, key: str) -> Start:
     """Return where a run begins on a key, and check that the store takes it.
 
@@ -62,7 +80,7 @@ def find_start(options: LearnOptions, key: str) -> Start:
 
     Raises:
         StoreConflictError: The store holds what was learned with other settings, or versions that
-            were published at other times.
+            were published at other times; or what earlier settings learned did not end.
         OptionError: There is no such point to resume from.
     """
     store, run, digest = options.opened(), options.run, options.settings_digest
@@ -76,7 +94,14 @@ def find_start(options: LearnOptions, key: str) -> Start:
         islands = options.settings.islands
         entries = store.resume_point(key, run.start, islands, digests, newest)
     if newest is not None and entries and entries[0].settings_digest != digest:
-        check_ended(newest, entries[0], store)
+        sequence = entries[0].sequence
+        if not newest.sequence == sequence == entries[0].offered:
+            raise StoreConflictError(
+                f"{store.root} has version {newest.version}, and minibatch {sequence}, from which"
+                " this run would go on with other settings, is not the end of what was learned"
+                " before. Leave out --resume_from. If the run before was interrupted, finish it"
+                " first: run it again with its own settings and --resume_from=latest."
+            )
     if newest is not None:
         store.check_start(newest, entries[0].offered if entries else 0, run.publish_every)
     return Start(newest, entries)
@@ -182,6 +207,7 @@ class Replayer:
 
     def __init__(self, options: LearnOptions, key: str, island: int) -> None:
         self.options, self.key, self.island = options, key, island
+        self.learner_name = f"learner of key {key!r}, island {island}"
         self.store = options.opened()
         self.learner = learner_for(options.settings)
         self.fingerprint = fingerprinter(options.settings, island)
@@ -190,10 +216,6 @@ class Replayer:
         """Return the head before the first minibatch."""
         chain = chain_start(self.key, self.options.tokeniser, self.options.sequence)
         return LearnerHead(0, chain, self.fingerprint(chain), b"")
-
-    def learner_name(self) -> str:
-        """Return the name of the learner for messages."""
-        return f"learner of key {self.key!r}, island {self.island}"
 
     def restore(self, head: LearnerHead, log: Iterable[bytes]) -> object:
         """Return the state of the learner at ``head``, from its checkpoint and its log.
@@ -217,7 +239,7 @@ class Replayer:
             range(head.checkpoint_sequence + 1, head.sequence + 1)
         ):
             raise DamagedDataError(
-                f"{self.learner_name()}: the log holds minibatches"
+                f"{self.learner_name}: the log holds minibatches"
                 f" {[link.sequence for link in links][:10]}, and must hold"
                 f" {head.checkpoint_sequence + 1} to {head.sequence}. {REPLAY}"
             )
@@ -244,7 +266,7 @@ class Replayer:
         if not same or (head.sequence and self.learner.witness(state) != head.witness):
             what = "other bits" if same else "another history"
             raise DivergedError(
-                f"{self.learner_name()}: the replay up to minibatch {head.sequence} came to {what}."
+                f"{self.learner_name}: the replay up to minibatch {head.sequence} came to {what}."
                 f" {REPLAY}"
             )
 
@@ -261,7 +283,7 @@ class Replayer:
     def other_input(self, what: str) -> DivergedError:
         """Return the error of an input that does not continue what was learned."""
         return DivergedError(
-            f"{self.learner_name()}: {what}. To finish a run that was interrupted, give the whole"
+            f"{self.learner_name}: {what}. To finish a run that was interrupted, give the whole"
             " input of that run again. To learn what this input holds beyond those that"
             " were learned, give --add_documents in place of --resume_from. For a new run,"
             " give an empty model store."
@@ -276,7 +298,7 @@ class Replayer:
         saved, data = checkpoint_from_bytes(self.store.get_checkpoint(self.key, digest))
         if saved.sequence != sequence or saved.fingerprint != self.fingerprint(saved.chain):
             raise DamagedDataError(
-                f"{self.learner_name()}: checkpoint {digest} holds another learner, or minibatch"
+                f"{self.learner_name}: checkpoint {digest} holds another learner, or minibatch"
                 f" {saved.sequence} in place of {sequence}. {REPLAY}"
             )
         return saved, data

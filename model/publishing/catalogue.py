@@ -261,11 +261,9 @@ class CatalogueStore:
 
 def name_topics(store: CatalogueStore, key: str, names: Sequence[str]) -> None:
     """Name the first topics of a model that has no catalogue yet."""
-    catalogue = Catalogue()
     if store.latest(key)[0] is not None:
         return
-    for topic, name in enumerate(names):
-        catalogue = catalogue.with_entries([topic], name=name[:MOST_NAME])
+    catalogue = Catalogue(entries={z: Entry(name[:MOST_NAME]) for z, name in enumerate(names)})
     # If this conflicts, somebody has just made a catalogue, which stays.
     with suppress(StoreConflictError):
         store.put(key, catalogue)

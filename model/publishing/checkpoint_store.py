@@ -40,15 +40,15 @@ class CheckpointStore:
 
     def __init__(self, root: str, trust: str = "", sign: str = "") -> None:
         self.root = root
-        self._blobs: Blobs = blobs_at(root)
-        self.signatures = Signatures(self._blobs, trust, sign)
+        self.blobs: Blobs = blobs_at(root)
+        self.signatures = Signatures(self.blobs, trust, sign)
 
     def put_checkpoint(self, entry: CheckpointEntry, data: bytes) -> CheckpointEntry:
         """Write the state of a learner with its entry; return the entry with its digest."""
         entry = replace(entry, digest=hashlib.sha256(data).hexdigest())
         line, path = entry.to_json(), path_in(entry.key, f"checkpoints/{entry.file_name}")
         self.signatures.write(path, line.rstrip())
-        create_named(self._blobs, path, wire.pack_encoded(MAGIC, line, data))
+        create_named(self.blobs, path, wire.pack_encoded(MAGIC, line, data))
         return entry
 
     def get_checkpoint(self, key: str, digest: str) -> bytes:
@@ -58,9 +58,9 @@ class CheckpointStore:
             DamagedDataError: It is missing, or does not have the content that was written.
         """
         path = self._path_of(key, digest)
-        name = self._blobs.where(path)
+        name = self.blobs.where(path)
         try:
-            _, (state,) = wire.unpack(MAGIC, self._blobs.read(path), 1)
+            _, (state,) = wire.unpack(MAGIC, self.blobs.read(path), 1)
         except FileNotFoundError as error:
             raise DamagedDataError(f"{name} is missing; restore it from a copy") from error
         except DamagedDataError as error:
@@ -76,13 +76,13 @@ class CheckpointStore:
         """Write which documents were learned between the checkpoint before and this one."""
         path = path_in(key, f"known/{digest}")
         self.signatures.write(path, data)
-        self._blobs.create(path, data)
+        self.blobs.create(path, data)
 
     def get_known(self, key: str, digest: str) -> bytes | None:
         """Return what :meth:`put_known` wrote; None if nothing was written."""
         path = path_in(key, f"known/{digest}")
         try:
-            data = self._blobs.read(path)
+            data = self.blobs.read(path)
         except FileNotFoundError:
             return None
         self.signatures.check(path, data)
@@ -90,22 +90,22 @@ class CheckpointStore:
 
     def known(self, key: str) -> list[str]:
         """Return the digests of checkpoints that have known documents."""
-        return self._blobs.list(path_in(key, "known"))
+        return self.blobs.list(path_in(key, "known"))
 
     def replace_known(self, key: str, digest: str, data: bytes) -> None:
         """Write other known documents beside a checkpoint."""
         path = path_in(key, f"known/{digest}")
         self.signatures.remove(path)
         self.signatures.write(path, data)
-        self._blobs.replace_pointer(path, self._blobs.read(path), data)
+        self.blobs.replace_pointer(path, self.blobs.read(path), data)
 
     def remove_checkpoint(self, entry: CheckpointEntry, known: bool) -> None:
         """Remove a checkpoint with its signatures, and what is known beside it."""
         names = {"checkpoints": entry.file_name} | ({"known": entry.digest} if known else {})
         for folder, name in names.items():
             path = path_in(entry.key, f"{folder}/{name}")
-            if stamp := self._blobs.stamps(path_in(entry.key, folder)).get(name):
-                self._blobs.remove(path, stamp)
+            if stamp := self.blobs.stamps(path_in(entry.key, folder)).get(name):
+                self.blobs.remove(path, stamp)
             self.signatures.remove(path)
 
     def sign(self, key: str) -> int:
@@ -126,7 +126,7 @@ class CheckpointStore:
 
     def use_checkpoint(self, key: str, digest: str) -> bool:
         """Mark a checkpoint as used, so that no expiry removes it; return whether it is there."""
-        return self._blobs.touch(self._path_of(key, digest))
+        return self.blobs.touch(self._path_of(key, digest))
 
     def has_checkpoint(self, entry: CheckpointEntry) -> bool:
         """Return whether there is a checkpoint of this place, whatever its digest."""
@@ -213,11 +213,11 @@ class CheckpointStore:
         folder = path_in(key, "checkpoints")
         found = {
             name: stamp
-            for name, stamp in self._blobs.stamps(folder).items()
+            for name, stamp in self.blobs.stamps(folder).items()
             if ENTRY.fullmatch(name) and goes(name)
         }
         for name, stamp in sorted(found.items(), reverse=True):
-            self._blobs.remove(f"{folder}/{name}", stamp)
+            self.blobs.remove(f"{folder}/{name}", stamp)
         return sorted(found)
 
     def _path_of(self, key: str, digest: str) -> str:
@@ -226,7 +226,7 @@ class CheckpointStore:
         folder = path_in(key, "checkpoints")
         names = [
             name
-            for name in self._blobs.list(folder)
+            for name in self.blobs.list(folder)
             if ENTRY.fullmatch(name) and name.endswith(f"-{short}")
         ]
         return f"{folder}/{names[0] if names else digest}"
@@ -234,7 +234,7 @@ class CheckpointStore:
     def _entries(self, key: str) -> dict[int, list[str]]:
         """Return the names of the entries of checkpoints by sequence, in order."""
         found: dict[int, list[str]] = {}
-        for name in self._blobs.list(path_in(key, "checkpoints")):
+        for name in self.blobs.list(path_in(key, "checkpoints")):
             if ENTRY.fullmatch(name):
                 found.setdefault(sequence_in(name), []).append(name)
         return found
@@ -243,16 +243,16 @@ class CheckpointStore:
         """Return the line of an entry, which is signed."""
         path = path_in(key, f"checkpoints/{name}")
         try:
-            header = wire.header_of(MAGIC, self._blobs.read(path, _HEADER_BYTES))
+            header = wire.header_of(MAGIC, self.blobs.read(path, _HEADER_BYTES))
         except DamagedDataError as error:
-            raise DamagedDataError(f"{self._blobs.where(path)} is damaged: {error}") from error
+            raise DamagedDataError(f"{self.blobs.where(path)} is damaged: {error}") from error
         line = wire.canonical_json(header).encode()
         self.signatures.check(path, line)
         return line
 
     def _read_entry(self, key: str, name: str) -> CheckpointEntry:
         """Read the entry of a checkpoint, without its state."""
-        where = self._blobs.where(path_in(key, f"checkpoints/{name}"))
+        where = self.blobs.where(path_in(key, f"checkpoints/{name}"))
         entry = CheckpointEntry.from_json(self._line(key, name), where)
         if entry.file_name != name or entry.key != key:
             raise DamagedDataError(

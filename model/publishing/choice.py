@@ -202,7 +202,7 @@ class Candidate:
     MAGIC = b"BTk1"
 
     def to_bytes(self) -> bytes:
-        return wire.pack(self.MAGIC, {name: getattr(self, name) for name in _FIELDS})
+        return wire.pack(self.MAGIC, {item.name: getattr(self, item.name) for item in fields(self)})
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Candidate:
@@ -228,10 +228,6 @@ class Candidate:
             Scaled.from_hex(text)
         return found
 
-    def log_posterior(self) -> float:
-        """Return ln of the posterior."""
-        return Scaled.from_hex(self.posterior).log()
-
     def figures(self) -> tuple[Scaled, Scaled]:
         """Return evidence and posterior, by which islands are compared."""
         return Scaled.from_hex(self.evidence), Scaled.from_hex(self.posterior)
@@ -242,6 +238,3 @@ class Candidate:
         rivals = rivals_from_json(self.rivals, f"field rivals of {name}")
         before = replaced and Rival.from_json(replaced, f"field replaced of {name}")
         return Standing(self.particle, rivals, before or None)
-
-
-_FIELDS = tuple(item.name for item in fields(Candidate))

@@ -27,7 +27,6 @@ from typing import NamedTuple
 from beam_topics.model.errors import DamagedDataError, OptionError
 from beam_topics.model.publishing.blobs import VERSION_FORM, Blobs, Stamp, escape_key, path_in
 from beam_topics.model.publishing.checkpoint_store import ENTRY, sequence_in
-from beam_topics.model.publishing.local_files import blobs_at
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.settings import Brief, Keep
 from beam_topics.model.publishing.snapshots import MAGIC
@@ -89,7 +88,7 @@ class Expiry:
     """The expiry of one model store."""
 
     def __init__(self, root: str, keep: Keep, trust: str = "") -> None:
-        self._store, self._blobs, self._keep = ModelStore(root, trust), blobs_at(root), keep
+        self._store, self._keep = ModelStore(root, trust), keep
 
     def expire(self, key: str) -> int:
         """Remove what can go of a key, and return the number of files."""
@@ -97,7 +96,7 @@ class Expiry:
 
     def plan(self, key: str) -> list[Removal]:
         """Return what can go of a key, in the order of removal."""
-        return _Plan(self._store, self._blobs, key, self._keep, self._chain(key)).removals()
+        return _Plan(self._store, key, self._keep, self._chain(key)).removals()
 
     def carry_out(self, plan: Iterable[Removal]) -> int:
         """Remove files that were not used since, and return their number.
@@ -109,7 +108,7 @@ class Expiry:
             manifest = "/manifests/" in path
             if manifest and stuck:
                 continue
-            gone = self._blobs.remove(path, stamp)
+            gone = self._store.blobs.remove(path, stamp)
             stuck |= manifest and not gone
             removed += gone
         return removed
@@ -120,7 +119,7 @@ class Expiry:
         found: list[Brief] = []
         version = newest.version if newest else None
         # What is remembered may have been removed.
-        there = set(self._blobs.list(path_in(key, "manifests")))
+        there = set(self._store.blobs.list(path_in(key, "manifests")))
         while f"{version}{_ENDING}" in there and (brief := self._store.brief(key, str(version))):
             found.append(brief)
             version = brief.parent
@@ -130,11 +129,9 @@ class Expiry:
 class _Plan:
     """What can go of one key, from one listing of its files."""
 
-    def __init__(
-        self, store: ModelStore, blobs: Blobs, key: str, keep: Keep, chain: list[Brief]
-    ) -> None:
-        self._store, self._blobs, self._key = store, blobs, key
-        self._keep, self._chain = keep, chain
+    def __init__(self, store: ModelStore, key: str, keep: Keep, chain: list[Brief]) -> None:
+        self._store, self._key, self._keep, self._chain = store, key, keep, chain
+        blobs = store.blobs
         self._files = {
             folder: blobs.stamps(path_in(key, folder))
             # A signature is written before its file, so it is listed before.
@@ -239,7 +236,7 @@ class _Plan:
         """Return whether a snapshot is of a minibatch up to the newest version."""
         path = path_in(self._key, f"snapshots/{digest}")
         try:
-            sequence = header_of(MAGIC, self._blobs.read(path)).get("sequence")
+            sequence = header_of(MAGIC, self._store.blobs.read(path)).get("sequence")
         except (FileNotFoundError, DamagedDataError):
             return False
         return isinstance(sequence, int) and sequence <= self._newest
@@ -270,7 +267,8 @@ class _Plan:
             pointer = self._old("classifiers", f"{version}{_POINTER}")
             if pointer:
                 path = pointer[0].path
-                digest = unseal(self._blobs.read(path), self._blobs.where(path)).get("digest")
+                blobs = self._store.blobs
+                digest = unseal(blobs.read(path), blobs.where(path)).get("digest")
                 found += pointer
                 found += self._old("classifiers", f"{digest}{_ENDING}")
                 found += self._old("classifiers", str(digest))

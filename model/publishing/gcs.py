@@ -42,14 +42,14 @@ from google.cloud.storage.exceptions import InvalidResponse
 from google.cloud.storage.retry import DEFAULT_RETRY
 
 from beam_topics.model.errors import OptionError
-from beam_topics.model.publishing.blobs import Stamp
+from beam_topics.model.publishing.blobs import Blobs, Stamp
 
 SCHEME = "gs://"
 _ABSENT = 0
 _MARK, _USED = "written-by", "used-by"
 
 
-class GcsBlobs:
+class GcsBlobs(Blobs):
     """The blobs of a folder of a bucket. The bucket must exist; the folder may be empty.
 
     Args:
@@ -99,12 +99,6 @@ class GcsBlobs:
         with self._explained():
             return bool(self._blob(path).exists(retry=DEFAULT_RETRY))
 
-    def create(self, path: str, data: bytes) -> bool:
-        # A replay finds most files there. It need not send them again.
-        if self.exists(path):
-            return self.read(path) == data
-        return self._write(path, data, _ABSENT) or self.read(path) == data
-
     def list(self, prefix: str) -> list[str]:
         folder = f"{self._folder}{prefix}/" if prefix else self._folder
         with self._explained():
@@ -118,10 +112,12 @@ class GcsBlobs:
         )
 
     def replace_pointer(self, path: str, expected: bytes | None, data: bytes) -> bool:
+        if expected is None:
+            return self._write(path, data, _ABSENT)
         with self._explained():
             held = self._bucket().get_blob(self._folder + path, retry=DEFAULT_RETRY)
-            if held is None or expected is None:
-                return held is None and expected is None and self._write(path, data, _ABSENT)
+            if held is None:
+                return False
             try:
                 # If the object changed in the meantime, other bytes are compared here. The
                 # condition of the write then fails.
@@ -208,7 +204,7 @@ class GcsBlobs:
             remedy = (
                 "Create the bucket, log in (gcloud auth application-default login), or give the"
                 " account of this job the role roles/storage.objectUser. The service says:"
-                f" {_message(error)}"
+                f" {error.message if isinstance(error, ClientError) else error}"
             )
             allowed = "a bucket that is there and that you may read and write"
             raise OptionError(self._option, self._root, allowed, remedy) from error
@@ -223,10 +219,6 @@ def _stamp(blob: storage.Blob) -> Stamp:
 def _status(error: Any) -> int:
     """Return the HTTP status of an error of either family that the client raises for uploads."""
     return int(error.code if isinstance(error, GoogleAPICallError) else error.response.status_code)
-
-
-def _message(error: Exception) -> str:
-    return str(error.message if isinstance(error, ClientError) else error)
 
 
 @functools.cache

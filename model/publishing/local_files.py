@@ -39,7 +39,7 @@ _NEW_FILE = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _LOOKED_AT: set[str] = set()
 
 
-class LocalBlobs:
+class LocalBlobs(Blobs):
     """The blobs of a folder. A file is complete and on the disk before its name appears.
 
     Args:
@@ -71,11 +71,6 @@ class LocalBlobs:
     def exists(self, path: str) -> bool:
         with self._explained():
             return os.path.isfile(self._inside(path))  # noqa: PTH113
-
-    def create(self, path: str, data: bytes) -> bool:
-        if self.exists(path):
-            return self.read(path) == data
-        return self.replace_pointer(path, None, data) or self.read(path) == data
 
     def list(self, prefix: str) -> list[str]:
         try:

@@ -19,6 +19,7 @@ import numpy as np
 from beam_topics.model.publishing.blobs import sequence_of
 from beam_topics.model.publishing.choice import Standing, rivals_from_json
 from beam_topics.model.publishing.events import events_from_json
+from beam_topics.model.publishing.settings import Publication
 from beam_topics.model.stored import checks
 from beam_topics.model.stored.wire import seal, unseal
 from beam_topics.model.times import to_iso
@@ -249,6 +250,11 @@ class Manifest(_Sealed):
     def until(self) -> int:
         """The time of the latest document; the end of its window if it is not known."""
         return self.times[1] if self.times else self.event_time
+
+    @property
+    def rhythm(self) -> Publication | None:
+        """How often versions were published; None if it is not known."""
+        return next((Publication(*one) for one in self.publish_every.items()), None)
 
     def ids(self, topics: int) -> list[int]:
         """Return the id of the topic in each place.

@@ -20,8 +20,8 @@ from beam_topics.model.errors import DivergedError
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.publishing.catalogue import CatalogueStore, name_topics
 from beam_topics.model.publishing.choice import Candidate, Rival, Standing, choose
-from beam_topics.model.publishing.held import CANDIDATES, HELD, Held
 from beam_topics.model.publishing.manifest import Manifest
+from beam_topics.model.publishing.snapshot import CANDIDATES, HELD, Held
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.publishing.succession import Succession
 from beam_topics.model.stored import checks, wire
@@ -203,7 +203,7 @@ class Publisher:
             settings=self._options.manifest_settings,
             topic_order=topics.order,
             new_words=topics.new_words(best.word_documents),
-            posterior=best.log_posterior(),
+            posterior=best.figures()[1].log(),
             release=__version__,
             publish_every=dict([self._options.run.publish_every]),
             rivals=[rival.to_json() for rival in standing.rivals],

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from beam_topics.model.settings.options import Record, option
+from beam_topics.model.times import duration_text
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,21 @@ class VersionSettings(Record):
         "key of the model, where the store holds one for each --key_field",
         name="model_key",
     )
+
+
+class Publication(NamedTuple):
+    """How often a version is published.
+
+    Attributes:
+        kind: what is counted: ``windows`` or ``period``.
+        every: a number of windows, or microseconds of event time.
+    """
+
+    kind: str
+    every: int
+
+    def __str__(self) -> str:
+        return f"{self.every}windows" if self.kind == "windows" else duration_text(self.every)
 
 
 class PublishSettings(NamedTuple):

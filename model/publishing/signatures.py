@@ -125,22 +125,19 @@ class Signatures:
         Raises:
             UntrustedError: No trusted key has signed them.
         """
-        data = self._read(path)
-        while data is not None:
+        before = None
+        while True:
             try:
+                data = self._blobs.read(path)
                 self.check(path, data)
                 return data
+            except FileNotFoundError:
+                return None
             except UntrustedError:
                 # It may have moved, and the signature is gone.
-                if data == (data := self._read(path)):
+                if data == before:
                     raise
-        return None
-
-    def _read(self, path: str) -> bytes | None:
-        try:
-            return self._blobs.read(path)
-        except FileNotFoundError:
-            return None
+                before = data
 
     def check(self, path: str, data: bytes) -> None:
         """Check the bytes of a path, where only signed ones are trusted.

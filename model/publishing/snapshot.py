@@ -9,11 +9,21 @@ where B is a distribution over words and s_z is the strength of the topic's prio
 be integers. A discount d leaves n_wz - d t_wz tokens and s_z = a + d t_z, and a variational learner
 has expected counts. The snapshot has B for the words of its vocabulary and for all others. So a
 word that the model has never seen has a probability, too.
+
+A version is compared with its parent. A :class:`Held` keeps the parents of many keys, up to a
+number of bytes in all; the ones that were used least recently leave first. A model that left is
+read from the store again. Another :class:`Held` keeps the candidates that were written in this
+process. What is held is a copy, because a learner may go on writing the arrays of its model. Its
+counts, most of which are small whole numbers, have the narrowest type that holds them all, as in
+its file (:mod:`beam_topics.model.stored.wire`). What a model derived from its fields when it was
+compared is made anew in milliseconds, and is not held.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -22,6 +32,7 @@ import numpy as np
 
 from beam_topics.model.arrays import FloatArray, IntArray, LongArray
 from beam_topics.model.documents.block import Block
+from beam_topics.model.stored.wire import Column
 from beam_topics.model.words.character_model import CharacterModel, StoredCharacters
 from beam_topics.model.words.phrases import JOINER, Phrases
 from beam_topics.model.words.settings import TokeniserSettings
@@ -154,12 +165,6 @@ class Snapshot:
         """T."""
         return len(self.alpha)
 
-    def underived(self) -> Snapshot:
-        """Return the same model without the properties that it has cached; arrays are shared."""
-        words = self.words
-        bare = WordList(words.text, len(words)) if isinstance(words, WordList) else words
-        return replace(self, words=bare)
-
     def without(self, words: Collection[str]) -> Snapshot:
         """Return the model without some words."""
         kept = np.array([word not in words for word in self.words], np.bool_)
@@ -222,8 +227,12 @@ class Snapshot:
     def known_rows(self, words: Sequence[str]) -> LongArray:
         """Return the row of each word of the vocabulary, int64[len(words)]; -1 for others.
 
-        Neither list is cut into strings where it is a text.
+        Neither list is cut into strings where it is a text. A learner appends new words, so most
+        models begin with the words of the one before.
         """
+        if _begins_with(words, self.words):
+            places = np.arange(len(words))
+            return np.where(places < len(self.words), places, -1)
         from beam_topics.model.words.kernels.word_index import find_words
 
         rows: LongArray = find_words(*self._index, WordList.of(words).text, len(words))
@@ -277,6 +286,14 @@ class Snapshot:
         return [[self.words[row] for row in rows] for rows in self.top_rows(count)]
 
 
+def _begins_with(words: Sequence[str], first: Sequence[str]) -> bool:
+    if len(words) < len(first):
+        return False
+    if isinstance(words, WordList):
+        return words.begins_with(first)
+    return words[: len(first)] == first
+
+
 def _largest(values: FloatArray, count: int) -> LongArray:
     """Return the places of the largest values in descending order, the first of equals first."""
     places = np.arange(len(values))
@@ -284,3 +301,96 @@ def _largest(values: FloatArray, count: int) -> LongArray:
         least = np.partition(values, len(values) - count)[len(values) - count]
         places = np.flatnonzero(values >= least)
     return places[np.argsort(-values[places], kind="stable")[:count]]
+
+
+_MOST_BYTES, _MOST_CANDIDATES = 256 << 20, 32 << 20
+# A base, and about what the text of a word takes.
+_WORD_BYTES = 8 + 10
+
+Name = tuple[str, str, str]
+
+
+class Held:
+    """Models by the root of their store, their key, and their version or digest."""
+
+    def __init__(self, most: int = _MOST_BYTES) -> None:
+        self._most, self._size = most, 0
+        self._models: OrderedDict[Name, _Narrow] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, name: Name, read: Callable[[], Snapshot]) -> Snapshot:
+        """Return a model, read by ``read`` if it is not held."""
+        with self._lock:
+            if (held := self._models.get(name)) is not None:
+                self._models.move_to_end(name)
+        if held is not None:
+            return held.whole()
+        snapshot = read()
+        self.put(name, snapshot)
+        return snapshot
+
+    def put(self, name: Name, snapshot: Snapshot) -> None:
+        """Hold a copy of a model, without what it has derived from its fields."""
+        with self._lock:
+            if name in self._models:
+                return
+        held = _Narrow(snapshot)
+        with self._lock:
+            self._take(name)
+            self._models[name] = held
+            self._size += held.size
+            while self._size > self._most:
+                self._take(next(iter(self._models)))
+
+    def drop(self, name: Name) -> None:
+        """Forget a model that is not needed any more."""
+        with self._lock:
+            self._take(name)
+
+    def _take(self, name: Name) -> None:
+        if (held := self._models.pop(name, None)) is not None:
+            self._size -= held.size
+
+
+class _Narrow:
+    """A copy of a model with narrow entries."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        entries = np.diff(snapshot.offsets), snapshot.topics, snapshot.counts
+        self._columns = [Column.of(values).content for values in entries]
+        prior, letters = snapshot.prior, snapshot.prior.letters
+        if isinstance(letters, CharacterModel):
+            # Without the trie, which takes more memory than all the rest of a small model.
+            letters = replace(letters, spelling=replace(letters.spelling))
+        strength, base = prior.strength.copy(), prior.base.copy()
+        words = snapshot.words
+        self._rest = replace(
+            snapshot,
+            # Without what the list has cached.
+            words=WordList(words.text, len(words)) if isinstance(words, WordList) else words,
+            alpha=snapshot.alpha.copy(),
+            prior=replace(prior, strength=strength, base=base, letters=letters),
+            # A part of an array would keep all of it.
+            offsets=np.zeros(0, np.int64),
+            topics=np.zeros(0, np.int32),
+            counts=np.zeros(0),
+        )
+        entry_bytes = sum(len(column.body) for column in self._columns)
+        self.size = entry_bytes + _WORD_BYTES * len(snapshot.words)
+
+    def whole(self) -> Snapshot:
+        """Return the model."""
+        lengths, topics, counts = (column.values for column in self._columns)
+        offsets = np.zeros(len(lengths) + 1, np.int64)
+        np.cumsum(lengths, out=offsets[1:])
+        return replace(
+            self._rest,
+            offsets=offsets,
+            topics=topics.astype(np.int32),
+            counts=counts.astype(np.float64),
+        )
+
+
+HELD = Held()
+# Where the publisher runs in other processes, nothing takes candidates from here.
+CANDIDATES = Held(_MOST_CANDIDATES)

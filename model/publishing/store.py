@@ -45,7 +45,7 @@ from beam_topics.model.publishing.blobs import (
 )
 from beam_topics.model.publishing.checkpoint_store import CheckpointStore, rollback, sequence_in
 from beam_topics.model.publishing.manifest import Manifest, Pointer
-from beam_topics.model.publishing.settings import Brief
+from beam_topics.model.publishing.settings import Brief, Publication
 from beam_topics.model.publishing.snapshot import Snapshot
 from beam_topics.model.publishing.snapshots import (
     MAGIC,
@@ -54,14 +54,13 @@ from beam_topics.model.publishing.snapshots import (
     snapshot_from_bytes,
     snapshot_to_file,
 )
-from beam_topics.model.settings.options import Option, StoredOption
+from beam_topics.model.settings.options import MISSING, Option
 from beam_topics.model.stored import checks, wire
 from beam_topics.model.stored.wire import seal, unseal
-from beam_topics.model.times import duration_text
 from beam_topics.model.words.settings import TokeniserSettings
 
 # For each path in the settings the option behind it; see model.options.Record.flags.
-Flags = Mapping[str, StoredOption]
+Flags = Mapping[str, Option]
 _MOST_DIFFERENCES = 5
 _MOST_CHARACTERS = 80
 _SHOWN = 5
@@ -95,63 +94,6 @@ class Binding:
         return seal({"digest": self.digest, "settings": self.settings})
 
 
-def check_bound(bound: dict[str, Any], binding: Binding, name: str) -> None:
-    """Refuse settings other than those that a store is bound to.
-
-    Fields of the file beside the settings and their digest are ignored (docs/formats.md).
-
-    Raises:
-        StoreConflictError: The settings differ; the error lists the first differences.
-        DamagedDataError: The file holds no settings.
-    """
-    if not checks.fits(bound.get("settings"), dict[str, Any]):
-        checks.refuse(
-            f"field settings of {name}", repr(bound.get("settings")), "an object with settings"
-        )
-    same = wire.canonical_json(bound["settings"]) == wire.canonical_json(binding.settings)
-    if same and bound.get("digest") == binding.digest:
-        return
-    theirs, ours = _flat(bound["settings"]), _flat(binding.settings)
-    listed = "; ".join(_differences(theirs, ours, binding.flags)[:_MOST_DIFFERENCES])
-    digests = f"{bound.get('digest')} there, {binding.digest} here: another release"
-    listed = listed or f"they are equal, but their digests are not ({digests})"
-    raise StoreConflictError(
-        f"{name} was written with other settings: {listed}. Give the same settings, or use an empty"
-        " model store."
-    )
-
-
-def check_rhythm(newest: Manifest, learned: int, every: tuple[str, int], name: str) -> None:
-    """Refuse a run that would make versions again that were published at other times.
-
-    Args:
-        newest: The newest version of the store.
-        learned: The sequence of the last version that the run does not make again; 0 if it starts
-            at the beginning.
-        every: How often the run publishes, see
-            :class:`beam_topics.model.learner_log.options.LearnOptions`.
-        name: The name of the part of the store, for messages.
-
-    Raises:
-        StoreConflictError: The run begins before the newest version, and publishes at other times.
-    """
-    theirs = list(newest.publish_every.items())
-    if newest.sequence <= learned or theirs in ([], [every]):
-        return
-    raise StoreConflictError(
-        f"{name} has versions up to {newest.version} that were published with --publish_every="
-        f"{rhythm_text(*theirs[0])}, and this run would make them again with --publish_every="
-        f"{rhythm_text(*every)}. Give the same --publish_every. To learn what the input"
-        " holds beyond those that were learned, add --add_documents, with any --publish_every. For"
-        " a new run, give an empty model store."
-    )
-
-
-def rhythm_text(kind: str, every: int) -> str:
-    """Return how often versions are published as users write it."""
-    return duration_text(every) if kind == "period" else f"{every}windows"
-
-
 def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, str]:
     """Return nested settings under dotted names, with the values as JSON.
 
@@ -172,9 +114,9 @@ def _differences(theirs: dict[str, str], ours: dict[str, str], flags: Flags) -> 
 
     If the kind of a part differs, the fields of the part are left out.
     """
-    for at, (_, absent) in flags.items():
-        if absent is not None and not at.endswith(".kind"):
-            absent = wire.canonical_json(absent)
+    for at, option in flags.items():
+        if option.absent not in (None, MISSING) and not at.endswith(".kind"):
+            absent = wire.canonical_json(option.absent)
             theirs, ours = {at: absent, **theirs}, {at: absent, **ours}
     differing = [at for at in sorted(theirs | ours) if theirs.get(at) != ours.get(at)]
     parts = tuple(at.removesuffix("kind") for at in differing if at.endswith(".kind"))
@@ -183,12 +125,9 @@ def _differences(theirs: dict[str, str], ours: dict[str, str], flags: Flags) -> 
         for at in differing
         if not any(at.startswith(part) and at != f"{part}kind" for part in parts)
     ]
-    options = {at: flags[at].option for at in shown if at in flags}
-    names = {at: option.flag for at, option in options.items() if option is not None}
-    values = {at: [_shown(one.get(at), options.get(at)) for one in (theirs, ours)] for at in shown}
-    return [
-        f"{names.get(at, at)} is {values[at][0]} there and {values[at][1]} here" for at in shown
-    ]
+    names = {at: flags[at].flag if at in flags else at for at in shown}
+    values = {at: [_shown(one.get(at), flags.get(at)) for one in (theirs, ours)] for at in shown}
+    return [f"{names[at]} is {values[at][0]} there and {values[at][1]} here" for at in shown]
 
 
 def _shown(text: str | None, option: Option | None) -> str:
@@ -211,9 +150,7 @@ class ModelStore(CheckpointStore):
 
     def keys(self) -> list[str]:
         """Return the model keys that have something in the store, sorted."""
-        return sorted(
-            unescape_key(name[:-1]) for name in self._blobs.list("") if name.endswith("/")
-        )
+        return sorted(unescape_key(name[:-1]) for name in self.blobs.list("") if name.endswith("/"))
 
     def bind(self, key: str, binding: Binding) -> None:
         """Bind the part of a key to settings, before its first version is published.
@@ -224,34 +161,53 @@ class ModelStore(CheckpointStore):
             StoreConflictError: There is a version that was learned with other settings.
         """
         path = path_in(key, "settings.json")
-        while not self._blobs.create(path, binding.line):
+        while not self.blobs.create(path, binding.line):
             if self.has_versions(key):
                 self.check_settings(key, binding)
                 return
-            self._blobs.replace_pointer(path, self._blobs.read(path), binding.line)
+            self.blobs.replace_pointer(path, self.blobs.read(path), binding.line)
 
     def rebind(self, key: str, binding: Binding) -> None:
         """Bind the part of a key to settings that go on from those that it is bound to."""
         path = path_in(key, "settings.json")
         while True:
-            data = self._blobs.read(path)
-            bound = unseal(data, self._blobs.where(path))
+            data = self.blobs.read(path)
+            bound = unseal(data, self.blobs.where(path))
             if bound["digest"] == binding.digest:
                 return
             new = {"digest": binding.digest, "settings": binding.settings, "before": bound}
-            if self._blobs.replace_pointer(path, data, seal(new)):
+            if self.blobs.replace_pointer(path, data, seal(new)):
                 return
 
     def check_settings(self, key: str, binding: Binding) -> None:
         """Check settings against those of the versions of a key, if there are any.
 
+        Fields of the file beside the settings and their digest are ignored (docs/formats.md).
+
         Raises:
-            StoreConflictError: There is a version that was learned with other settings.
+            StoreConflictError: There is a version that was learned with other settings; the error
+                lists the first differences.
+            DamagedDataError: The file holds no settings.
         """
         path = path_in(key, "settings.json")
-        if self.has_versions(key) and self._blobs.exists(path):
-            name = self._blobs.where(path)
-            check_bound(unseal(self._blobs.read(path), name), binding, name)
+        if not self.has_versions(key) or not self.blobs.exists(path):
+            return
+        name = self.blobs.where(path)
+        bound = unseal(self.blobs.read(path), name)
+        stored: Any = bound.get("settings")
+        if not checks.fits(stored, dict[str, Any]):
+            checks.refuse(f"field settings of {name}", repr(stored), "an object with settings")
+        same = wire.canonical_json(stored) == wire.canonical_json(binding.settings)
+        if same and bound.get("digest") == binding.digest:
+            return
+        theirs, ours = _flat(stored), _flat(binding.settings)
+        listed = "; ".join(_differences(theirs, ours, binding.flags)[:_MOST_DIFFERENCES])
+        digests = f"{bound.get('digest')} there, {binding.digest} here: another release"
+        listed = listed or f"they are equal, but their digests are not ({digests})"
+        raise StoreConflictError(
+            f"{name} was written with other settings: {listed}. Give the same settings, or use an"
+            " empty model store."
+        )
 
     def settings(self, key: str) -> dict[str, Any]:
         """Return the settings that the part of a key is bound to, lists of words included."""
@@ -268,25 +224,40 @@ class ModelStore(CheckpointStore):
         """
         path = path_in(key, "settings.json")
         try:
-            bound: dict[str, Any] = unseal(self._blobs.read(path), self._blobs.where(path))
+            bound: dict[str, Any] = unseal(self.blobs.read(path), self.blobs.where(path))
         except FileNotFoundError as error:
             raise missing_version(self, key, "latest") from error
         return bound
 
-    def check_start(self, newest: Manifest, learned: int, every: tuple[str, int]) -> None:
+    def check_start(self, newest: Manifest, learned: int, every: Publication) -> None:
         """Check that a run can continue or repeat what is published, before it learns anything.
 
+        Args:
+            newest: The newest version of the store.
+            learned: The sequence of the last version that the run does not make again; 0 if it
+                starts at the beginning.
+            every: How often the run publishes.
+
         Raises:
-            StoreConflictError: The run would publish at other times than the store has versions.
+            StoreConflictError: The run begins before the newest version, and would publish at other
+                times than the store has versions.
             DamagedDataError: The newest version has a form of another release.
         """
         path = path_in(newest.key, f"snapshots/{newest.snapshot}")
-        if self._blobs.exists(path):
-            start = self._blobs.read(path, len(MAGIC))
+        if self.blobs.exists(path):
+            start = self.blobs.read(path, len(MAGIC))
             if start[:-1] == MAGIC[:-1] and start[-1:].isdigit():
-                name = f"the snapshot {self._blobs.where(path)}"
+                name = f"the snapshot {self.blobs.where(path)}"
                 checks.known_form(name, int(start[-1:]), int(MAGIC[-1:]))
-        check_rhythm(newest, learned, every, self._blobs.where(escape_key(newest.key)))
+        if newest.sequence <= learned or newest.rhythm in (None, every):
+            return
+        raise StoreConflictError(
+            f"{self.blobs.where(escape_key(newest.key))} has versions up to {newest.version} that"
+            f" were published with --publish_every={newest.rhythm}, and this run would make them"
+            f" again with --publish_every={Publication(*every)}. Give the same --publish_every. To"
+            " learn what the input holds beyond those that were learned, add --add_documents, with"
+            " any --publish_every. For a new run, give an empty model store."
+        )
 
     def put_snapshot(self, snapshot: Snapshot) -> str:
         """Write the model of a candidate and return its digest, hex.
@@ -298,7 +269,7 @@ class ModelStore(CheckpointStore):
         path = path_in(snapshot.key, f"snapshots/{file.digest}")
         # Another release of the library, or of this project, packs the same contents into other
         # bytes.
-        create_named(self._blobs, path, file.data, lambda data: has_digest(data, file.digest))
+        create_named(self.blobs, path, file.data, lambda data: has_digest(data, file.digest))
         return file.digest
 
     def get_candidate(self, key: str, digest: str) -> Snapshot:
@@ -309,9 +280,9 @@ class ModelStore(CheckpointStore):
                 form of another release.
         """
         path = path_in(key, f"snapshots/{checks.hexadecimal('the digest of a snapshot', digest)}")
-        name = self._blobs.where(path)
+        name = self.blobs.where(path)
         try:
-            data = self._blobs.read(path)
+            data = self.blobs.read(path)
         except FileNotFoundError as error:
             raise DamagedDataError(
                 f"{name} is missing from the model store: it has expired (--keep, or beam-topics"
@@ -393,7 +364,7 @@ class ModelStore(CheckpointStore):
                     named, parent = manifest.version, manifest.parent
                     raise self._conflict(manifest.key, newest, named, manifest.sequence, parent)
             self.signatures.write(path, data)
-            create_named(self._blobs, path, data)
+            create_named(self.blobs, path, data)
             target = Pointer(manifest.version, hashlib.sha256(data).hexdigest(), base).to_json()
             if self.signatures.move(path_in(manifest.key, "LATEST"), pointer, target):
                 self._moved[manifest.key] = manifest.version
@@ -402,10 +373,10 @@ class ModelStore(CheckpointStore):
                 return manifest
 
     def _to_sign(self, key: str) -> dict[str, bytes]:
-        names = self._blobs.list(path_in(key, "manifests"))
+        names = self.blobs.list(path_in(key, "manifests"))
         found = [self.find(key, name.removesuffix(".json")) for name in names]
         manifests = {f"manifests/{one.version}.json": one.to_json() for one in found if one}
-        fitted = (f"classifiers/{name}" for name in self._blobs.list(path_in(key, "classifiers")))
+        fitted = (f"classifiers/{name}" for name in self.blobs.list(path_in(key, "classifiers")))
         pointers = ["LATEST", "catalogue/LATEST", *(x for x in fitted if x.endswith(".latest"))]
         held = {name: self.signatures.pointer(path_in(key, name)) for name in pointers}
         there = {name: data for name, data in held.items() if data is not None}
@@ -441,7 +412,7 @@ class ModelStore(CheckpointStore):
 
     def has_model(self, manifest: Manifest) -> bool:
         """Return whether the model of a version is there, and not expired."""
-        return self._blobs.exists(path_in(manifest.key, f"snapshots/{manifest.snapshot}"))
+        return self.blobs.exists(path_in(manifest.key, f"snapshots/{manifest.snapshot}"))
 
     def with_models(self, last: Manifest) -> list[Manifest]:
         """Return a version after those before it that have a model; see :meth:`up_to`."""
@@ -470,7 +441,7 @@ class ModelStore(CheckpointStore):
         path = path_in(manifest.key, "LATEST")
         if pointer != target and not self.signatures.move(path, pointer, target):
             raise StoreConflictError(
-                f"{self._blobs.where(path)} moved meanwhile: a job publishes. Stop the job first."
+                f"{self.blobs.where(path)} moved meanwhile: a job publishes. Stop the job first."
             )
         return self.remove_checkpoints_after(manifest.key, manifest.sequence)
 
@@ -494,7 +465,7 @@ class ModelStore(CheckpointStore):
             DamagedDataError: There is no LATEST.
             OptionError: LATEST does not lead to this version.
         """
-        name, newest = self._blobs.where(path_in(last.key, "LATEST")), self.latest(last.key)
+        name, newest = self.blobs.where(path_in(last.key, "LATEST")), self.latest(last.key)
         if newest is None:
             raise DamagedDataError(
                 f"{name} is missing although there is a version {last.version}; restore it from a"
@@ -550,7 +521,7 @@ class ModelStore(CheckpointStore):
         """Return whether the run that moved LATEST began at ``base``, and a version follows it."""
         if pointer is None:
             return False
-        moved = Pointer.from_json(pointer, self._blobs.where(path_in(manifest.key, "LATEST")))
+        moved = Pointer.from_json(pointer, self.blobs.where(path_in(manifest.key, "LATEST")))
         parent = sequence_in(manifest.parent or "0")
         return moved.base == base and sequence_in(base or "0") <= parent
 
@@ -628,11 +599,11 @@ class ModelStore(CheckpointStore):
         return self.signatures.pointer(path_in(key, "LATEST"))
 
     def _latest(self, key: str, pointer: bytes) -> Manifest:
-        name = self._blobs.where(path_in(key, "LATEST"))
+        name = self.blobs.where(path_in(key, "LATEST"))
         target = Pointer.from_json(pointer, name)
         path = path_in(key, f"manifests/{target.version}.json")
         return self._named_manifest(
-            key, target.version, read_verified(self._blobs, path, target.manifest)
+            key, target.version, read_verified(self.blobs, path, target.manifest)
         )
 
     def find(self, key: str, version: str) -> Manifest | None:
@@ -642,7 +613,7 @@ class ModelStore(CheckpointStore):
             return None
         try:
             return self._named_manifest(
-                key, version, self._blobs.read(path_in(key, f"manifests/{version}.json"))
+                key, version, self.blobs.read(path_in(key, f"manifests/{version}.json"))
             )
         except FileNotFoundError:
             return None
@@ -651,7 +622,7 @@ class ModelStore(CheckpointStore):
         """Return the manifest of a version."""
         path = path_in(key, f"manifests/{version}.json")
         self.signatures.check(path, data)
-        name = self._blobs.where(path)
+        name = self.blobs.where(path)
         manifest = Manifest.from_json(data, name)
         if manifest.version != version or manifest.key != key:
             raise DamagedDataError(

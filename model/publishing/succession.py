@@ -51,7 +51,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from beam_topics.model.arrays import FloatArray, LongArray
+from beam_topics.model.arrays import FloatArray
 from beam_topics.model.publishing.choice import Candidate
 from beam_topics.model.publishing.events import (
     BIRTH,
@@ -64,7 +64,6 @@ from beam_topics.model.publishing.events import (
     renumbered,
 )
 from beam_topics.model.publishing.snapshot import Snapshot
-from beam_topics.model.words.word_list import WordList
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -116,34 +115,20 @@ def reorder(snapshot: Snapshot, order: Sequence[int]) -> Snapshot:
 
 def similarity(previous: Snapshot, new: Snapshot) -> FloatArray:
     """Return the similarities, float64[T, T]: rows are previous topics, columns new ones."""
-    known = len(previous.words)
-    before = _root_frequencies(previous, known)
-    if _begins_with(new.words, previous.words):
-        # A learner appends new words, so the rows of the words that both know are the same.
-        after = _root_frequencies(new, known)
-    else:
-        after = _root_frequencies(new, len(new.words))
-        rows = previous.known_rows(new.words)
-        before, after = before[rows[rows >= 0]], after[rows >= 0]
+    rows = previous.known_rows(new.words)
+    before = _root_frequencies(previous)[rows[rows >= 0]]
+    after = _root_frequencies(new)[rows >= 0]
     return np.asarray((before.T @ after).todense(), np.float64)
 
 
-def _begins_with(words: Sequence[str], first: Sequence[str]) -> bool:
-    if isinstance(words, WordList):
-        return words.begins_with(first)
-    return words[: len(first)] == first
-
-
-def _root_frequencies(snapshot: Snapshot, words: int) -> csr_array:
-    """Return sparse [words, T], for the first words: the square root of n_wz / n_z."""
+def _root_frequencies(snapshot: Snapshot) -> csr_array:
+    """Return sparse [W, T]: the square root of n_wz / n_z."""
     from scipy.sparse import csr_array
 
-    end = snapshot.offsets[words]
-    topics = snapshot.topics[:end]
-    values = np.sqrt(snapshot.counts[:end] / snapshot.totals[topics])
-    return csr_array(
-        (values, topics, snapshot.offsets[: words + 1]), shape=(words, snapshot.topic_count)
-    )
+    topics = snapshot.topics
+    values = np.sqrt(snapshot.counts / snapshot.totals[topics])
+    shape = len(snapshot.words), snapshot.topic_count
+    return csr_array((values, topics, snapshot.offsets), shape=shape)
 
 
 # The smallest similarity of a topic and the same topic in the parent.
@@ -268,7 +253,7 @@ def new_words(
     n = float(after.totals.sum()) - past
     if n <= 0:
         return []
-    now, rows = _word_tokens(after), _rows_before(before, after)
+    now, rows = _word_tokens(after), before.known_rows(after.words)
     had = np.where(rows >= 0, _word_tokens(before)[rows], 0.0)
     came = np.clip(now - had, 0.0, n)
     least = np.maximum(had, NEW * had * n / past) if past else had
@@ -296,15 +281,6 @@ def _word_tokens(snapshot: Snapshot) -> FloatArray:
     """Return the tokens of each word, float64[W]."""
     words = len(snapshot.words)
     return np.bincount(snapshot.count_rows, snapshot.counts, words).astype(np.float64)
-
-
-def _rows_before(before: Snapshot, after: Snapshot) -> LongArray:
-    """Return the row of each word of a model in the one before it, int64[W]; -1 for none."""
-    known, words = len(before.words), len(after.words)
-    if _begins_with(after.words, before.words):
-        # A learner appends new words.
-        return np.where(np.arange(words) < known, np.arange(words), -1)
-    return before.known_rows(after.words)
 
 
 def _row(snapshot: Snapshot, word: str, likely: int) -> int:

@@ -18,7 +18,6 @@ from beam_topics.model.documents.minibatch import reads_on
 from beam_topics.model.errors import BeamTopicsError, OptionError, StoreConflictError
 from beam_topics.model.learner_log.known import offsets_up_to
 from beam_topics.model.publishing.blobs import Stamp, escape_key, path_in
-from beam_topics.model.publishing.local_files import blobs_at
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.store import ModelStore
 
@@ -61,7 +60,7 @@ class StoreWatch:
     """
 
     def __init__(self, root: str, trust: str = "") -> None:
-        self._store, self._blobs = ModelStore(root, trust), blobs_at(root)
+        self._store = ModelStore(root, trust)
         self.keys = 0
         self.seen: dict[str, Seen] = {}
 
@@ -86,7 +85,7 @@ class StoreWatch:
         return wrong
 
     def _read(self, key: str) -> None:
-        moved, seen = self._blobs.stamps(escape_key(key)).get("LATEST"), self.seen.get(key)
+        moved, seen = self._store.blobs.stamps(escape_key(key)).get("LATEST"), self.seen.get(key)
         if moved is None:
             self.seen.pop(key, None)
             return
@@ -99,7 +98,7 @@ class StoreWatch:
             seen.superseded += not after and newest != seen.newest
             seen.newest, seen.moved = newest, moved
         before = seen.files.get("checkpoints")
-        seen.files = {part: self._blobs.stamps(path_in(key, part)) for part in PARTS}
+        seen.files = {part: self._store.blobs.stamps(path_in(key, part)) for part in PARTS}
         if seen.files["checkpoints"] != before:
             seen.checkpoint, seen.offsets = self._checkpoint(seen.newest)
 

@@ -187,18 +187,13 @@ def _misplaced(
 
 def _needed(choice: Choice[Any], way: Path) -> list[str]:
     """Return the choices of a path that are not made by default."""
-    defaults = {item.name: item.default.kind for item in _parts(choice)}
+    options = [place.option for place in placements(choice)]
+    defaults = {item.name: item.default.kind for item in options if item.kinds is not None}
     return [
         f"--{flag}={kind}"
         for at, (flag, kind) in enumerate(way)
         if at == 0 or defaults.get(flag) != kind
     ]
-
-
-def _parts(choice: Choice[Any]) -> Iterator[Option]:
-    return (
-        placement.option for placement in placements(choice) if placement.option.kinds is not None
-    )
 
 
 def _shown(name: str, value: Any) -> str:
@@ -240,30 +235,16 @@ def _with_common(
     exist.
     """
     given = dict(given)
-    while name := next(_common_choices(choice, given, common), None):
-        given[name] = common[name]
-    options = chosen(choice, given).options
-    return {
-        **{
-            name: value
-            for name, value in common.items()
-            if name in options and options[name].kinds is None
-        },
-        **given,
-    }
-
-
-def _common_choices(
-    choice: Choice[Any], given: Mapping[str, Any], common: Mapping[str, Any]
-) -> Iterator[str]:
-    for name, option in chosen(choice, given).options.items():
-        if (
-            option.kinds is not None
-            and name in common
-            and name not in given
-            and common[name] in option.kinds
-        ):
-            yield name
+    while True:
+        options = chosen(choice, given).options
+        rest = {name: value for name, value in common.items() if name not in given}
+        choices = (name for name in options if name in rest and options[name].kinds is not None)
+        able = (name for name in choices if rest[name] in (options[name].kinds or {}))
+        if (name := next(able, None)) is None:
+            break
+        given[name] = rest[name]
+    plain = {name: rest[name] for name in rest if name in options and options[name].kinds is None}
+    return {**plain, **given}
 
 
 def _compose(

@@ -45,7 +45,6 @@ from typing import (
     ClassVar,
     Generic,
     Literal,
-    NamedTuple,
     Self,
     TypeVar,
     get_args,
@@ -81,7 +80,7 @@ V = TypeVar("V")
 T = TypeVar("T")
 
 # What stands for "no value", where None is one.
-_MISSING: Any = object()
+MISSING: Any = object()
 _NAMES = {
     int: "a whole number",
     float: "a number",
@@ -134,7 +133,7 @@ class Option:
     shared: bool = False
     kinds: Mapping[str, type[Record]] | None = None
     file: Literal["", "lines", "text", "seeds"] = ""
-    absent: Any = _MISSING
+    absent: Any = MISSING
     field: str = ""
     value_type: type = NoneType
     values: tuple[Any, ...] = ()
@@ -212,18 +211,6 @@ class Option:
             self.below is None or value < self.below
         )
         return lower and upper and strictly and abs(value) < float("inf")
-
-
-class StoredOption(NamedTuple):
-    """The option behind a field of stored settings.
-
-    Attributes:
-        option: The option.
-        absent: The JSON of the value that its absence means; None where it must be present.
-    """
-
-    option: Option
-    absent: Any = None
 
 
 def option(default: Any, help: str, **facts: Any) -> Any:
@@ -352,19 +339,14 @@ class Record:
             values[item.field] = value
         return values
 
-    def flags(self, path: str) -> dict[str, StoredOption]:
+    def flags(self, path: str) -> dict[str, Option]:
         """Return the option of each field of :meth:`to_json`, by the path of the field."""
-        found: dict[str, StoredOption] = {}
+        found: dict[str, Option] = {}
         for item in options_of(type(self)):
-            absent = item.absent.to_json() if isinstance(item.absent, Record) else item.absent
-            at = f"{path}.{item.field}"
-            if item.nested:
-                found |= getattr(self, item.field).flags(at)
-                continue
-            found[f"{at}.kind" if item.kinds else at] = StoredOption(
-                item, None if item.absent is _MISSING else absent
-            )
-            if item.kinds is not None:
+            at, has_kinds = f"{path}.{item.field}", item.kinds is not None
+            if not item.nested:
+                found[f"{at}.kind" if has_kinds else at] = item
+            if item.nested or has_kinds:
                 found |= getattr(self, item.field).flags(at)
         return found
 
@@ -411,7 +393,7 @@ class Record:
 
 def _value(item: Option, values: dict[str, Any], where: str) -> Any:
     if item.field not in values:
-        if item.absent is _MISSING:
+        if item.absent is MISSING:
             raise DamagedDataError(
                 f"{where} is missing. Another release wrote these settings, or they are damaged."
             )

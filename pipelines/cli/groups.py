@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn, TypeVar
 
 from beam_topics.model.errors import BeamTopicsError, OptionError
-from beam_topics.model.learner_log.options import Publication
+from beam_topics.model.publishing.settings import Publication
 from beam_topics.model.settings.compositions import Choice, compose, placements
 from beam_topics.model.settings.options import Option, Record, options_of, plain_options
 from beam_topics.pipelines.cli import values

@@ -13,7 +13,7 @@ from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.files import is_local, matching_files
 from beam_topics.model.profile.profile import Profile, profile_of
 from beam_topics.model.profile.sampling import take_samples
-from beam_topics.model.publishing.store import ModelStore, rhythm_text
+from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reading.paths import value_of
 from beam_topics.model.reading.settings import ReadSettings
 from beam_topics.model.settings.options import names_in, options_of
@@ -110,8 +110,9 @@ def learned_in(root: str) -> tuple[dict[str, str], dict[str, str]] | None:
         return None
     settings = store.settings(newest.key)
     window = SequenceSettings.from_json(settings["sequence"], "sequence").window
-    every = [rhythm_text(*one) for one in newest.publish_every.items()]
-    lengths = dict(zip(_LENGTHS, [duration_text(window), *every], strict=False))
+    lengths = {"window": duration_text(window)}
+    if newest.rhythm:
+        lengths["publish_every"] = str(newest.rhythm)
     words = TokeniserSettings.from_json(settings["tokeniser"], "tokeniser")
     values = {item: getattr(words, item.field) for item in options_of(TokeniserSettings)}
     found = {

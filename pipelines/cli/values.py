@@ -21,7 +21,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from beam_topics.model.errors import OptionError
-from beam_topics.model.learner_log.options import Publication
+from beam_topics.model.publishing.settings import Publication
 from beam_topics.model.reporting.webhook import OWN, SECRET, SLACK
 from beam_topics.model.settings.options import MEGABYTE, names_in
 from beam_topics.model.times import DURATION_UNITS

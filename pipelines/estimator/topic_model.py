@@ -26,7 +26,7 @@ from beam_topics.model.inference import PublishedModel, inference_for
 from beam_topics.model.inference.features import numbered
 from beam_topics.model.inference.mixtures import inferred
 from beam_topics.model.learner_log.local import learn_documents
-from beam_topics.model.learner_log.options import LearnOptions, Publication, RunSettings
+from beam_topics.model.learner_log.options import LearnOptions, RunSettings
 from beam_topics.model.learners import LEARNER, LearnerSettings
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reading.settings import ParseSettings
@@ -57,15 +57,13 @@ def learning_in(root: str, trust: str = "") -> LearnOptions:
     """
     store = ModelStore(root, trust)
     settings, newest = store.settings(""), store.manifest("")
-    kind, every = next(iter(newest.publish_every.items()), ("period", 86_400_000_000))
-    publication = Publication("windows" if kind == "windows" else "period", every)
     learner = record_from_json(LEARNER.kinds, settings["learner"], "learner")
     return LearnOptions(
         settings=cast(LearnerSettings, learner),
         tokeniser=TokeniserSettings.from_json(settings["tokeniser"], "tokeniser"),
         sequence=SequenceSettings.from_json(settings["sequence"], "sequence"),
         store=root,
-        run=RunSettings(publish_every=publication),
+        run=RunSettings(publish_every=newest.rhythm) if newest.rhythm else RunSettings(),
     )
 
 

@@ -22,7 +22,7 @@ from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.learner_log.restoring import begin_of, find_start
 from beam_topics.model.publishing.local_files import blobs_at
 from beam_topics.model.publishing.manifest import CheckpointEntry
-from beam_topics.model.publishing.store import ModelStore, rhythm_text
+from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.times import to_iso
 from beam_topics.pipelines.cli.groups import Options
 from beam_topics.pipelines.cli.settings_from_options import learn_options_of, read_settings_of
@@ -134,9 +134,8 @@ def check_restored(store: ModelStore, learning: LearnOptions) -> None:
     if (newest := store.latest("")) is None:
         return
     store.check_settings("", learning.binding)
-    every, theirs = learning.run.publish_every, list(newest.publish_every.items())
-    if learning.settings.islands > 1 and theirs not in ([], [every]):
-        before = rhythm_text(*theirs[0])
+    every, before = learning.run.publish_every, newest.rhythm
+    if learning.settings.islands > 1 and before not in (None, every):
         raise OptionError(
             "--publish_every",
             str(every),

@@ -24,7 +24,7 @@ from beam_topics.pipelines.graphs.judging import find_bursts
 from beam_topics.pipelines.graphs.outputs import json_files, write_events
 from beam_topics.pipelines.graphs.runners import streams
 from beam_topics.pipelines.graphs.sinks import add_up
-from beam_topics.transforms.stories import FindStories
+from beam_topics.transforms.trends import FindStories
 
 
 def tells_bursts(options: Options) -> bool:

@@ -85,7 +85,8 @@ def test_a_version_that_is_not_there_is_refused_when_it_is_named(store):
 def test_mixtures_have_the_ids_of_their_topics(store):
     ids = (3, 4, 2)
     handler = TopicModelHandler(store.root, settings=SETTINGS)
-    loaded = replace(handler.load_model(), topic_ids=ids)
+    loaded = handler.load_model()
+    loaded = replace(loaded, published=replace(loaded.published, ids=ids))
     (data,) = handler.run_inference([ITEMS[0].to_bytes()], loaded)
     row = json.loads(mixtures_to_json_lines([data]))
     assert row["topic"] == ids[np.argmax(TopicMixture.from_bytes(data).proportions)]
@@ -96,7 +97,7 @@ def test_a_loaded_model_has_the_ids_of_its_manifest(tmp_path):
     digest = store.put_snapshot(random_snapshot())
     store.publish(manifest_of(3, snapshot=digest, topic_ids=ids))
     loaded = TopicModelHandler(store.root, settings=SETTINGS).load_model()
-    assert loaded.topic_ids == tuple(ids)
+    assert loaded.published.ids == tuple(ids)
 
 
 def test_latest_is_the_newest_when_the_graph_is_built(store):

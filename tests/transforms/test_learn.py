@@ -32,7 +32,7 @@ from without_beam import run_without_beam
 import beam_topics.transforms.publish
 from beam_topics.model.documents.minibatch import NumberedMinibatch
 from beam_topics.model.documents.pending import ListBag
-from beam_topics.model.learner_log.live import LIVE_LEARNERS, LiveLearners
+from beam_topics.model.learner_log.head import LIVE_LEARNERS, LiveLearners
 from beam_topics.model.learner_log.log import Session, run_from_bytes
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.publication import Publisher, PublishHead

@@ -6,7 +6,7 @@ from learner_options import REAL_LEARNERS, made
 from streams import documents, final_states, learn_options, links_of, shuffled, train
 from without_beam import run_without_beam
 
-from beam_topics.model.learner_log.live import LIVE_LEARNERS
+from beam_topics.model.learner_log.head import LIVE_LEARNERS
 from beam_topics.model.learners import LEARNER
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.settings.compositions import placements

@@ -5,7 +5,7 @@ from collecting import run
 
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
-from beam_topics.transforms.route import Route, without_model
+from beam_topics.transforms.infer import Route, without_model
 
 
 def document(name, key):

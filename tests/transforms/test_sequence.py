@@ -30,13 +30,13 @@ from beam_topics.model.learner_log.restoring import SequenceStart
 from beam_topics.model.publishing.manifest import CheckpointEntry
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.transforms import shared
+from beam_topics.transforms.label import LabelDoFn
 from beam_topics.transforms.sequence import Sequence, SequenceDoFn
 from beam_topics.transforms.shared import (
     END_OF_LABELS,
     END_OF_STREAM,
     LAST_TIME,
     StatefulDoFn,
-    TimerSchedule,
     timer_time,
 )
 
@@ -238,8 +238,9 @@ def test_timers_are_whole_milliseconds_rounded_up():
 
 
 def test_each_time_has_a_timer_only_where_the_job_streams():
-    assert [TimerSchedule(streams=True, end=9000).time_of(due) for due in (10, 20)] == [10, 20]
-    assert [TimerSchedule(streams=False, end=9000).time_of(due) for due in (10, 20)] == [9000, 9000]
+    steps = [LabelDoFn("wait", "window", streams) for streams in (True, False)]
+    found = [[step.fires_at(due) for due in (10, 20)] for step in steps]
+    assert found == [[10, 20], [END_OF_LABELS, END_OF_LABELS]]
 
 
 def test_a_timer_is_set_once_in_a_bundle_until_it_has_fired():

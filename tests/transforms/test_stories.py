@@ -12,7 +12,7 @@ from collecting import run
 from beam_topics.model.inference.mixtures import TopicMixture
 from beam_topics.model.reporting.stories import Sketch, Stories
 from beam_topics.model.times import to_iso
-from beam_topics.transforms.stories import FindStories
+from beam_topics.transforms.trends import FindStories
 
 DAY = 86_400_000_000
 

@@ -30,7 +30,7 @@ from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
 from beam_topics.model.documents.minibatch import NumberedMinibatch
 from beam_topics.model.documents.sequencing import chain_start
-from beam_topics.model.learner_log.live import LIVE_LEARNERS
+from beam_topics.model.learner_log.head import LIVE_LEARNERS
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.transforms.label import Label
 from beam_topics.transforms.learn import Learn

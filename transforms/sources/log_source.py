@@ -314,28 +314,17 @@ class LogSourceDoFn(Emit, LogProvider):
         name = self.name_of(element)
         start = LogRange.from_bytes(tracker.current_restriction()).start
         reader = READER_CACHE.take(name, start) or self.open(element, start)
-        wait = None
+        wait, gathering = None, self.gathering()
         try:
-            wait = yield from self._read(reader, tracker, estimator)
+            found = yield from self._entries(reader, tracker, estimator, gathering)
+            yield from self.rest(gathering)
+            wait = found
         finally:
             if wait is None:
                 reader.close()
         if wait is not None:
             READER_CACHE.put(name, reader)
             tracker.defer_remainder(Duration(wait))
-
-    def _read(
-        self, reader: LogReader, tracker: Any, estimator: Any
-    ) -> Generator[Any, None, float | None]:
-        """Emit the entries of one bundle.
-
-        Returns:
-            The seconds to wait for more, or None if this call must read no further.
-        """
-        gathering = self.gathering()
-        wait = yield from self._entries(reader, tracker, estimator, gathering)
-        yield from self.rest(gathering)
-        return wait
 
     def _entries(
         self, reader: LogReader, tracker: Any, estimator: Any, gathering: Gathering | None
@@ -344,6 +333,9 @@ class LogSourceDoFn(Emit, LogProvider):
 
         A document behind the watermark of the bundle's start is late. It does not hold the
         watermark, so it shares no block with documents that do.
+
+        Returns:
+            The seconds to wait for more, or None if this call must read no further.
         """
         stop, size = LogRange.from_bytes(tracker.current_restriction()).stop, 0
         end, passed = time.monotonic() + BUNDLE_SECONDS, estimator.current_watermark()

@@ -34,7 +34,6 @@ from beam_topics.model.reading.settings import ReadSettings
 from beam_topics.model.stored import checks, wire
 from beam_topics.model.times import MICROSECONDS_PER_SECOND
 from beam_topics.model.words.settings import TokeniserSettings
-from beam_topics.model.words.tokeniser import check_tokeniser
 from beam_topics.transforms.read import Documents, check_patterns, documents_of, open_stored
 from beam_topics.transforms.sources.log_source import (
     Entry,
@@ -171,7 +170,6 @@ class ReplayArchive(beam.PTransform):
         speed: float | None = None,
     ) -> None:
         super().__init__()
-        check_tokeniser(tokeniser)
         for option, value, what in (
             ("--time_from", settings.time_from, "times"),
             ("--id_from", settings.parse.id_from, "ids"),

@@ -93,8 +93,8 @@ def files_of_model(
     """
     import apache_beam as beam
 
+    from beam_topics.transforms.infer import Route
     from beam_topics.transforms.read import Documents
-    from beam_topics.transforms.route import Route
 
     tokeniser, name = manifest.tokeniser, option.removeprefix("--")
     read: Documents = pipeline | f"Read {name}" >> read_files(options, tokeniser, patterns, option)

@@ -98,8 +98,7 @@ class Kafka(SourceSettings):
 
     def read(self, options: Options, tokeniser: TokeniserSettings) -> ReadKafka:
         from beam_topics.pipelines.cli.terminal import tell
-        from beam_topics.transforms.sources.kafka import ReadKafka
-        from beam_topics.transforms.sources.kafka_partitions import partitions_of
+        from beam_topics.transforms.sources.kafka import ReadKafka, partitions_of
 
         settings = self.settings(options)
         properties(settings.config)

@@ -11,8 +11,7 @@ from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
 from beam_topics.model.documents.pending import ListBag
 from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.learner_log.head import LearnerHead
-from beam_topics.model.learner_log.live import LiveLearners
+from beam_topics.model.learner_log.head import LearnerHead, LiveLearners
 from beam_topics.model.learner_log.log import Session
 from beam_topics.model.stored import wire
 

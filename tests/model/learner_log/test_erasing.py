@@ -18,12 +18,15 @@ from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.errors import OptionError, StoreConflictError
 from beam_topics.model.learner_log import erasing
 from beam_topics.model.learner_log.erasing import KeyErasure
-from beam_topics.model.learner_log.head import checkpoint_from_bytes, checkpoint_to_bytes
+from beam_topics.model.learner_log.head import (
+    LiveLearners,
+    checkpoint_from_bytes,
+    checkpoint_to_bytes,
+)
 from beam_topics.model.learner_log.known import known_up_to
-from beam_topics.model.learner_log.live import LiveLearners
 from beam_topics.model.learner_log.local import learn_documents
 from beam_topics.model.learner_log.log import Session
-from beam_topics.model.learner_log.options import LearnOptions, Publication, RunSettings
+from beam_topics.model.learner_log.options import LearnOptions, RunSettings
 from beam_topics.model.learner_log.progress import Outcome
 from beam_topics.model.learners import LEARNER, learner_for
 from beam_topics.model.papers.kernels.copy_on_write import row_of
@@ -31,6 +34,7 @@ from beam_topics.model.papers.kernels.particles import PAGE
 from beam_topics.model.publishing.choice import Candidate
 from beam_topics.model.publishing.events import Event
 from beam_topics.model.publishing.local_files import LocalBlobs, blobs_at
+from beam_topics.model.publishing.settings import Publication
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reporting.erasure import Erased
 from beam_topics.model.settings.compositions import compose

@@ -1,7 +1,6 @@
 from dataclasses import replace
 
-from beam_topics.model.learner_log.head import LearnerHead
-from beam_topics.model.learner_log.live import Live, LiveLearners
+from beam_topics.model.learner_log.head import LearnerHead, Live, LiveLearners
 
 MB = 2**20
 MOST = 25

@@ -19,8 +19,12 @@ from beam_topics.model.errors import (
     StoreConflictError,
 )
 from beam_topics.model.learner_log import restoring
-from beam_topics.model.learner_log.head import LearnerHead, checkpoint_from_bytes
-from beam_topics.model.learner_log.live import Live, LiveLearners
+from beam_topics.model.learner_log.head import (
+    LearnerHead,
+    Live,
+    LiveLearners,
+    checkpoint_from_bytes,
+)
 from beam_topics.model.learner_log.log import Session, run_from_bytes, run_to_bytes
 from beam_topics.model.publishing.choice import Candidate
 from beam_topics.model.publishing.local_files import blobs_at

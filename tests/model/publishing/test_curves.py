@@ -11,7 +11,7 @@ from streams import SECOND, SEQUENCE, learn_options, links_of
 
 from beam_topics.model.documents.pending import ListBag
 from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.learner_log.live import LiveLearners
+from beam_topics.model.learner_log.head import LiveLearners
 from beam_topics.model.learner_log.log import Session
 from beam_topics.model.learners import EveryDocument, InitialBatch, NeverResample, ParticleFilter
 from beam_topics.model.learners.vocabularies import FirstWords

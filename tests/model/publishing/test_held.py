@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from made import random_snapshot
 
-from beam_topics.model.publishing.held import Held
+from beam_topics.model.publishing.snapshot import Held
 from beam_topics.model.publishing.snapshots import snapshot_to_file
 from beam_topics.model.words.character_model import CharacterModel
 from beam_topics.model.words.word_list import WordList

@@ -10,7 +10,7 @@ from streams import TOKENISER, WORDS, documents, learn_options, links_of
 from beam_topics.model import __version__
 from beam_topics.model.documents.pending import ListBag
 from beam_topics.model.errors import DivergedError, StoreConflictError
-from beam_topics.model.learner_log.live import LiveLearners
+from beam_topics.model.learner_log.head import LiveLearners
 from beam_topics.model.learner_log.log import Session
 from beam_topics.model.publishing import publication, succession
 from beam_topics.model.publishing.publication import Publisher, PublishHead

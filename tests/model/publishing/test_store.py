@@ -114,7 +114,7 @@ class TestCheckpoints:
 
     def test_a_point_is_chosen_without_reading_states(self, store, monkeypatch):
         entries = [store.put_checkpoint(entry_of(n, 0), bytes(1 << 20)) for n in (1, 2)]
-        blobs = store._blobs
+        blobs = store.blobs
         monkeypatch.setattr(blobs, "read", lambda path, most: LocalBlobs.read(blobs, path, most))
         assert store.resume_point("", "latest", 1) == entries[1:]
         assert store.checkpoints("") == entries
@@ -148,7 +148,7 @@ class TestCheckpoints:
         for n in range(1, 40):
             store.put_checkpoint(entry_of(n, 0), b"%d" % n)
         Path(store.root, "_", "checkpoints", "notes.json").write_text("of a user")
-        read, blobs = [], store._blobs
+        read, blobs = [], store.blobs
         monkeypatch.setattr(
             blobs,
             "read",

@@ -25,14 +25,14 @@ class Worker:
     def __init__(self, store, first, own):
         self.store, self.newest, self.own = store, first, own
         self.left, self.told, self.meanwhile = list(SEQUENCES), "", lambda: None
-        move = store._blobs.replace_pointer
+        move = store.blobs.replace_pointer
 
         def cut_into(*given):
             meanwhile, self.meanwhile = self.meanwhile, lambda: None
             meanwhile()
             return move(*given)
 
-        store._blobs.replace_pointer = cut_into
+        store.blobs.replace_pointer = cut_into
 
     def work(self):
         if self.told or not self.left:

@@ -37,9 +37,9 @@ def test_the_newest_version_and_the_files_of_each_key(root):
         "manifests": 2,
         "known": 0,
     }
-    names = store._blobs.list("_/snapshots")
+    names = store.blobs.list("_/snapshots")
     assert {name: stamp.size for name, stamp in found["snapshots"].items()} == {
-        name: len(store._blobs.read(f"_/snapshots/{name}")) for name in names
+        name: len(store.blobs.read(f"_/snapshots/{name}")) for name in names
     }
 
 
@@ -75,7 +75,7 @@ def test_versions_that_come_are_counted_from_the_first_reading_on(root):
         seen.read()
         assert (seen.seen[""].published, seen.seen[""].superseded) == (3, 0)
         # LATEST may be written anew with the same version.
-        store._blobs.touch("_/LATEST")
+        store.blobs.touch("_/LATEST")
 
 
 def test_a_version_that_was_given_up_is_counted(root):

@@ -5,6 +5,7 @@ import pytest
 
 from beam_topics.model.errors import DamagedDataError, OptionError
 from beam_topics.model.settings.options import (
+    MISSING,
     Kinds,
     Record,
     nested,
@@ -144,15 +145,15 @@ def test_stored_settings_of_another_kind_are_refused():
 
 def test_paths_name_their_options():
     flags = Later().flags("x")
-    assert {at: (found.option.flag, found.absent) for at, found in flags.items()} == {
-        "x.scale": ("--scale", None),
-        "x.title": ("--title", None),
-        "x.dashed": ("--dashed_lines", None),
-        "x.shape.kind": ("--shape", None),
-        "x.shape.radius": ("--radius", None),
+    assert {at: (found.flag, found.absent) for at, found in flags.items()} == {
+        "x.scale": ("--scale", MISSING),
+        "x.title": ("--title", MISSING),
+        "x.dashed": ("--dashed_lines", MISSING),
+        "x.shape.kind": ("--shape", MISSING),
+        "x.shape.radius": ("--radius", MISSING),
         "x.ink": ("--ink", "black"),
-        "x.frame.kind": ("--frame", {"kind": "round", "radius": 1.0}),
-        "x.frame.radius": ("--radius", None),
+        "x.frame.kind": ("--frame", Round(1.0)),
+        "x.frame.radius": ("--radius", MISSING),
     }
 
 

@@ -7,7 +7,8 @@ import pytest
 from given import given_by
 
 from beam_topics.model.errors import OptionError
-from beam_topics.model.learner_log.options import Publication, RunSettings
+from beam_topics.model.learner_log.options import RunSettings
+from beam_topics.model.publishing.settings import Publication
 from beam_topics.model.reading.settings import ReadSettings
 from beam_topics.model.settings.compositions import Choice
 from beam_topics.model.settings.options import Kinds, Record, option

@@ -13,12 +13,12 @@ from beam_topics.model.documents.document import Document
 from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.errors import DamagedDataError, OptionError
 from beam_topics.model.learner_log.known import Segment, offsets_after
-from beam_topics.model.learner_log.options import Publication
 from beam_topics.model.learner_log.restoring import SequenceStart
+from beam_topics.model.publishing.settings import Publication
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.pipelines import erase, train
 from beam_topics.pipelines.graphs import additions, outcomes
-from beam_topics.transforms.sources import kafka, kafka_client, kafka_partitions
+from beam_topics.transforms.sources import kafka, kafka_client
 from beam_topics.transforms.sources.log_source import READER_CACHE
 
 DAY, EOF = 86_400, -191
@@ -94,7 +94,7 @@ class Consumer:
 def broker(monkeypatch):
     fake_learner.FAILURES.at = []
     made = Broker()
-    for module in (kafka, kafka_client, kafka_partitions):
+    for module in (kafka, kafka_client):
         monkeypatch.setattr(module, "client_library", lambda: made)
     yield made
     READER_CACHE.__init__()

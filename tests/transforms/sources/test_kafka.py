@@ -28,17 +28,18 @@ from beam_topics.transforms.send import (
     KafkaSinkDoFn,
     WriteToKafka,
 )
-from beam_topics.transforms.sources import kafka, kafka_client, kafka_partitions, log_source
+from beam_topics.transforms.sources import kafka, kafka_client, log_source
 from beam_topics.transforms.sources.kafka import (
     PARTITION_WATERMARKS,
     KafkaDoFn,
     ListPartitions,
+    Partition,
     PartitionReader,
     PartitionWatermarks,
     ReadKafka,
+    partitions_of,
 )
 from beam_topics.transforms.sources.kafka_client import KafkaSettings, properties
-from beam_topics.transforms.sources.kafka_partitions import Partition, partitions_of
 from beam_topics.transforms.sources.log_source import READER_CACHE, LogRange, Pause
 
 SECOND = 1_000_000
@@ -184,7 +185,7 @@ def broker(monkeypatch):
     made = Broker(
         {0: [message(n) for n in range(5, 15)], 1: [], 2: [message(n, n) for n in range(8)]}
     )
-    for module in (kafka, kafka_client, kafka_partitions, kafka_sink):
+    for module in (kafka, kafka_client, kafka_sink):
         monkeypatch.setattr(module, "client_library", lambda: made)
     PARTITION_WATERMARKS.__init__()
     yield made
