@@ -14,7 +14,6 @@ def test_the_kernels_that_jobs_use_are_compiled():
         sample_documents,
         beside.completed,
         beside.first_topics,
-        beside.first_uses,
         beside.learn_beside,
         beside.mixtures,
         beside.scores,

@@ -211,7 +211,7 @@ def test_documents_of_several_keys_have_no_offsets(broker, tmp_path, capsys):
 @pytest.mark.parametrize(("islands", "every"), [(1, 9), (2, 3), (2, 9)])
 def test_times_of_versions_change_where_the_runner_restores_one_learner(islands, every):
     store = SimpleNamespace(
-        latest=lambda key: SimpleNamespace(publish_every={"windows": 3}),
+        latest=lambda key: SimpleNamespace(rhythm=Publication("windows", 3)),
         check_settings=lambda key, binding: None,
     )
     learning = SimpleNamespace(
