@@ -265,8 +265,8 @@ def test_wrong_options():
         == "--input: 'a.doc' was given; allowed is a file that ends in .jsonl, .ndjson, .json,"
         " .csv, .tsv, .txt, .md, .mbox, .eml (or in one of them and .gz), .avro, .parquet,"
         " .xlsx, .xlsm, .rss, .atom, .xml. Or say which it is: --format=jsonl, --format=csv,"
-        " --format=avro, --format=parquet, --format=txt, --format=lines, --format=chat, --format=doc,"
-        " --format=mail, --format=xlsx, --format=feed."
+        " --format=avro, --format=parquet, --format=txt, --format=lines, --format=chat,"
+        " --format=doc, --format=mail, --format=xlsx, --format=feed."
     )
     with pytest.raises(
         OptionError,
