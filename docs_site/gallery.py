@@ -15,26 +15,23 @@ from pathlib import Path
 
 KEPT = Path("build", "gallery")
 _COMMAND = "-m beam_topics.pipelines"
-# Of each page the commands, the last of which writes it, and where.
+# Of each page the commands, the last of which writes report.html.
 REPORTS = {
-    "union": (f"{_COMMAND} demo --output=.", "report.html"),
+    "union": f"{_COMMAND} demo --output=.",
     "tickets": (
         f"-m benchmarks.task_data tickets; {_COMMAND} stream tickets.csv --topics=10"
         " --strip=signatures --trends=trends --group_field=segment;"
         f" {_COMMAND} report tickets.topics --rows=trends --group_field=segment --label_field=csat"
-        " --title=Tickets --output=page.html",
-        "page.html",
+        " --title=Tickets --output=report.html"
     ),
     "news": (
         f"-m benchmarks.task_data news; {_COMMAND} stream news.jsonl --topics=6 --publish_every=1d"
         f" --duplicates=count_once --trends=trends; {_COMMAND} report news.topics --rows=trends"
-        " --title=News --output=page.html",
-        "page.html",
+        " --title=News --output=report.html"
     ),
     "chats": (
         f"-m benchmarks.task_data chats; {_COMMAND} stream chats.jsonl --topics=10 --trends=trends;"
-        f" {_COMMAND} report chats.topics --rows=trends --title=Chats --output=page.html",
-        "page.html",
+        f" {_COMMAND} report chats.topics --rows=trends --title=Chats --output=report.html"
     ),
 }
 
@@ -49,9 +46,8 @@ def kept(root: Path) -> Iterator[Path]:
 
 def make(name: str, path: Path, root: Path) -> None:
     """Run the commands of a report in an empty folder, and keep the page."""
-    commands, page = REPORTS[name]
     with tempfile.TemporaryDirectory() as folder:
-        for command in commands.split(";"):
+        for command in REPORTS[name].split(";"):
             subprocess.run(
                 [sys.executable, *shlex.split(command)],
                 cwd=folder,
@@ -60,4 +56,4 @@ def make(name: str, path: Path, root: Path) -> None:
                 check=True,
             )
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(Path(folder, page).read_bytes())
+        path.write_bytes(Path(folder, "report.html").read_bytes())

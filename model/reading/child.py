@@ -162,29 +162,29 @@ def limit_time(size: int) -> None:
 
 def _opened(request: Request, stream: BinaryIO) -> tuple[Any, int, Iterator[Any]]:
     """Return the file, the number of its records if a sample is wanted, and its blocks."""
+    first: tuple[Any, ...] = ()
     # Imported here: each takes as long as all the rest.
     if request.format == "avro":
         from beam_topics.model.reading.avro import AvroFile
 
         file: Any = AvroFile(stream, request.name)
-        blocks = file.blocks(request.start[0], request.start[1] or None)
+        first = request.start[0], request.start[1] or None
     elif request.format == "xlsx":
         from beam_topics.model.reading.sheets import SheetTable
 
         file = SheetTable(stream, request.name)
-        blocks = file.blocks()
     elif request.format == "feed":
         from beam_topics.model.reading.feeds import FeedTable
 
         file = FeedTable(stream, request.name)
-        blocks = file.blocks()
     else:
         from beam_topics.model.reading.parquet import ParquetTable
 
         rows = _BATCH // max(request.largest, 1)
         file = ParquetTable(stream, request.name, request.wanted, rows)
-        blocks = file.blocks()
-    return file, *((0, blocks) if request.sample is None else file.sample(request.sample))
+    if request.sample is not None:
+        return file, *file.sample(request.sample)
+    return file, 0, file.blocks(*first)
 
 
 def _asked(asking: socket.socket) -> tuple[Request, int] | None:

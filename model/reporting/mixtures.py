@@ -30,7 +30,7 @@ from beam_topics.model.arrays import FloatArray, LongArray
 from beam_topics.model.documents.document import Document
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.evaluation.held_out import main_topics
-from beam_topics.model.inference import Gibbs3, PublishedModel, inference_for
+from beam_topics.model.inference import METHOD, PublishedModel, inference_for
 from beam_topics.model.inference.features import numbered
 from beam_topics.model.inference.mixtures import Groups, inferred
 from beam_topics.model.publishing.snapshot import Snapshot
@@ -368,7 +368,8 @@ class Again:
     def __init__(self, view: Shown, snapshot: Snapshot) -> None:
         self.found: dict[bytes, Mixture] = {}
         self._version, self._groups, self._snapshot = view.manifest.version, view.groups, snapshot
-        self._tokeniser, self._settings = Tokeniser(view.manifest.tokeniser), Gibbs3()
+        self._tokeniser = Tokeniser(view.manifest.tokeniser)
+        self._settings = METHOD.kinds[METHOD.default]()
         published = PublishedModel(snapshot, self._version)
         self._prepared = inference_for(self._settings).prepare(self._settings, published)
 

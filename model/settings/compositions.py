@@ -41,7 +41,7 @@ class Choice(Generic[R]):
 
     name: str
     help: str
-    kinds: Mapping[str, type[Record]]
+    kinds: Mapping[str, type[R]]
     default: str
 
     def option(self) -> Option:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
 
 import apache_beam as beam
 
@@ -26,29 +27,40 @@ from beam_topics.pipelines.graphs.runners import streams
 from beam_topics.pipelines.graphs.sinks import add_up
 from beam_topics.transforms.trends import FindStories
 
+# By the field of events that rules name: what it holds, and the names of steps.
+_SENT: dict[str, tuple[Callable[[Rule], str], str, str]] = {
+    "rule": (attrgetter("name"), "For", "Write bursts"),
+    "kind": (attrgetter("tells"), "Noted for", "Write noted"),
+}
 
-def tells_bursts(options: Options) -> bool:
-    """Return whether bursts of trends are told, as events or as alarms.
+
+def told_rules(options: Options) -> tuple[list[Rule], list[Rule]]:
+    """Return the rules by which trends are judged, and those of events that versions note.
+
+    There are none of the former where no burst is told.
 
     Raises:
-        OptionError: There are rules of bursts without trends.
+        OptionError: The file of rules cannot be used, or has rules of bursts without trends.
     """
+    rules, noted = [], []
+    for rule in rules_of(options):
+        (noted if rule.tells in NOTED else rules).append(rule)
     trends, events = settings_of(options, TrendSettings), settings_of(options, EventSettings)
     alerts = settings_of(options, AlertSettings).alerts
     judged = trends.trends is not None and (trends.window or DAY) >= LEAST_WINDOW
-    if alerts is not None and not _judged(options):
-        return False
-    if alerts is not None and not judged:
+    if alerts is not None and rules and not judged:
         allowed = "a file beside --trends, in windows of a minute or more"
         remedy = "Add --trends, for example --trends=trends, and a longer --trends_window."
         raise OptionError("--alerts", alerts, allowed, remedy)
-    return judged and (events.events is not None or alerts is not None)
+    told = judged and (events.events is not None or alerts is not None)
+    return rules if told else [], noted
 
 
 def write_bursts(
     trends: beam.PCollection,
     blocks: beam.PCollection,
     options: Options,
+    rules: Sequence[Rule],
     runs: Mapping[str, int] | None = None,
 ) -> list[beam.PCollection]:
     """Write bursts where rules send them, and stories and words beside trends in files.
@@ -57,12 +69,13 @@ def write_bursts(
         trends: The rows of trends.
         blocks: Mixtures with the words of their documents.
         options: The options of the run.
+        rules: Those by which trends are judged (:func:`told_rules`).
         runs: By model key, the minibatch after which a run that adds documents began.
 
     Returns:
         The dead letters of webhooks.
     """
-    rules, wanted = _judged(options), settings_of(options, TrendSettings)
+    wanted = settings_of(options, TrendSettings)
     window, folder = wanted.window or DAY, wanted.trends or ""
     stories = blocks | "Stories" >> FindStories(window, streams=streams(options))
     rows = {"stories": stories}
@@ -71,35 +84,31 @@ def write_bursts(
     for name, some in rows.items() if kafka_topic(folder) is None else ():
         _ = some | f"Write {name}" >> json_files(folder, name)
     together = (trends, *rows.values()) | "With stories" >> beam.Flatten()
-    bursts, dead = together | "Bursts" >> find_bursts(options, rules, adds=bool(runs)), []
+    bursts = together | "Bursts" >> find_bursts(options, rules, adds=bool(runs))
     # Together with the events of versions, some runners would write those at the end only.
-    for place in sorted({rule.to for rule in rules}):
-        names, step = [rule.name for rule in rules if rule.to == place], f"Write bursts {place}"
-        some = bursts | f"For {place}" >> beam.Filter(is_of, names)
-        dead += write_events(some, options, step.rstrip(), place, OPTION if place else "--events")
-    return dead
+    return _send(bursts, options, rules, "rule")
 
 
-def write_noted(events: beam.PCollection, options: Options) -> list[beam.PCollection]:
+def write_noted(
+    events: beam.PCollection, options: Options, rules: Sequence[Rule]
+) -> list[beam.PCollection]:
     """Write events of versions where rules send them; return the dead letters of webhooks."""
-    rules, dead = [rule for rule in rules_of(options) if rule.tells in NOTED], []
+    return _send(events, options, rules, "kind")
+
+
+def _send(
+    events: beam.PCollection, options: Options, rules: Sequence[Rule], field: str
+) -> list[beam.PCollection]:
+    """Write the events of each place, by a field that has what rules name."""
+    (named, chosen, written), dead = _SENT[field], []
     for place in sorted({rule.to for rule in rules}):
-        kinds = sorted({rule.tells for rule in rules if rule.to == place})
-        some = events | f"Noted for {place}" >> beam.Filter(is_a, kinds)
-        dead += write_events(some, options, f"Write noted {place}", place, OPTION)
+        values = sorted({named(rule) for rule in rules if rule.to == place})
+        some = events | f"{chosen} {place}" >> beam.Filter(is_of, field, values)
+        step, option = f"{written} {place}".rstrip(), OPTION if place else "--events"
+        dead += write_events(some, options, step, place, option)
     return dead
 
 
-def _judged(options: Options) -> list[Rule]:
-    """Return the rules of bursts and silences."""
-    return [rule for rule in rules_of(options) if rule.tells not in NOTED]
-
-
-def is_a(record: bytes, kinds: Sequence[str]) -> bool:
-    """Return whether an event is of one of some kinds."""
-    return json.loads(record)["kind"] in kinds
-
-
-def is_of(record: bytes, names: Sequence[str]) -> bool:
-    """Return whether a burst is of one of some rules."""
-    return json.loads(record).get("rule", "") in names
+def is_of(record: bytes, field: str, values: Sequence[str]) -> bool:
+    """Return whether a field of an event has one of some values; "" where it has no such field."""
+    return json.loads(record).get(field, "") in values

@@ -7,7 +7,7 @@ import apache_beam as beam
 from beam_topics.model.inference.base import LabelSettings
 from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.graphs.additions import additions_began
-from beam_topics.pipelines.graphs.bursts import tells_bursts, write_bursts, write_noted
+from beam_topics.pipelines.graphs.bursts import told_rules, write_bursts, write_noted
 from beam_topics.pipelines.graphs.learning import read_and_learn
 from beam_topics.pipelines.graphs.models import serving_of
 from beam_topics.pipelines.graphs.outcomes import run_and_check
@@ -25,7 +25,8 @@ def build_stream(pipeline: beam.Pipeline, options: Options) -> None:
     """
     learned, dead = read_and_learn(pipeline, options)
     serving = serving_of(options, options.learning.settings.topic_count)
-    serving.stories = tells_bursts(options)
+    judged, noted = told_rules(options)
+    serving.stories = bool(judged)
     given = settings_of(options, LabelSettings)
     label = Label(given.before_first_model, given.label_with, streams=streams(options))
     labelled = (learned.minibatches, learned.references) | "Label" >> label
@@ -35,9 +36,9 @@ def build_stream(pipeline: beam.Pipeline, options: Options) -> None:
     report_coverage(inferred.tallies, serving.window, options, retrains=False)
     runs = additions_began(options.learning) if options.get("trends") is not None else None
     rows = write_mixtures(inferred.blocks, options, streams(options), runs)
-    dead += write_noted(learned.events, options)
-    if tells_bursts(options):
-        dead += write_bursts(rows, inferred.blocks, options, runs)
+    dead += write_noted(learned.events, options, noted)
+    if judged:
+        dead += write_bursts(rows, inferred.blocks, options, judged, runs)
     write_dead_letters([*dead, labelled.dead_letters], options)
 
 

@@ -7,7 +7,7 @@ from given import given_by
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.reporting.webhook import SECRET
-from beam_topics.pipelines.graphs.bursts import is_a, tells_bursts, write_bursts, write_noted
+from beam_topics.pipelines.graphs.bursts import is_of, told_rules, write_bursts, write_noted
 from beam_topics.pipelines.graphs.outputs import write_events
 
 
@@ -17,9 +17,10 @@ def steps_of(*flags):
     pipeline = beam.Pipeline(options=PipelineOptions([]))
     events = pipeline | "events" >> beam.Create([b""]) | "e" >> beam.Map(bytes)
     rows = pipeline | "rows" >> beam.Create([b""]) | "r" >> beam.Map(bytes)
-    dead = write_events(events, options) + write_noted(events, options)
-    if tells_bursts(options):
-        dead += write_bursts(rows, events, options)
+    judged, noted = told_rules(options)
+    dead = write_events(events, options) + write_noted(events, options, noted)
+    if judged:
+        dead += write_bursts(rows, events, options, judged)
     found = pipeline.to_runner_api().components.transforms.values()
     return {step.unique_name.partition("/")[0] for step in found}, len(dead)
 
@@ -45,7 +46,8 @@ def test_rules_send_what_versions_note_without_trends(tmp_path, monkeypatch):
     assert dead == 1 and any(step.startswith("Noted for ") for step in steps)
     assert "Bursts" not in steps
     assert "Write events" not in steps
-    assert is_a(b'{"kind": "death"}', ["birth", "death"]) and not is_a(b'{"kind": "x"}', ["y"])
+    assert is_of(b'{"kind": "death"}', "kind", ["birth", "death"])
+    assert not is_of(b'{"kind": "x"}', "kind", ["y"])
 
 
 def test_what_a_webhook_does_not_take_is_a_dead_letter(monkeypatch):
