@@ -54,6 +54,7 @@ _DIGEST = 16
 _MOST_TOKENS = 2**40
 # Shares are rounded.
 _MOST_SHARE = 1.001
+_BUFFER = 2**20
 # Shares of a block, and rows of one at least.
 _SHARES, _LEAST_ROWS = 2**18, 64
 
@@ -346,7 +347,9 @@ def raw_rows(stream: BinaryIO, name: str) -> Iterator[tuple[str, RawRow]]:
             for number, row in enumerate(fastavro.reader(stream), 1):
                 yield f"{name}, row {number}", row
         else:
-            for number, line in enumerate(stream, 1):
+            # A row of many topics is longer than the usual buffer.
+            lines = io.BufferedReader(stream, _BUFFER)  # type: ignore[type-var]
+            for number, line in enumerate(lines, 1):
                 yield f"{name}:{number}", line
     except (ValueError, EOFError, KeyError, IndexError) as error:
         raise _unreadable(name, error) from error
@@ -428,12 +431,11 @@ def blocks(
     stream, size = iter(rows), max(_LEAST_ROWS, _SHARES // len(topics))
     order = np.argsort(topics)
     ids = np.array(topics, np.int64)[order]
-    while some := list(islice(stream, size)):
-        places = [place for place, _ in some]
-        read = [parsed(place, row, Row) for place, row in some]
+    while some := [(place, *_apart(place, row)) for place, row in islice(stream, size)]:
+        places, read, numbers, values = zip(*some, strict=True)
         documents = [row.document(place) for place, row in zip(places, read, strict=True)]
         shares = np.zeros((len(read), len(topics)))
-        shares[:, order] = _shares(places, read, ids)
+        shares[:, order] = _shares(places, numbers, values, ids)
         yield Mixtures(
             read,
             [time for time, _ in documents],
@@ -444,22 +446,34 @@ def blocks(
         )
 
 
-def _shares(places: Sequence[str], rows: Sequence[Row], ids: LongArray) -> FloatArray:
-    """Return float64[D, T], the shares of topics with ascending ids."""
-    listed = [one for row in rows for one in row.topics]
-    topics = np.array([one.topic for one in listed], np.int64)
-    shares = np.array([one.share for one in listed], np.float64)
-    of_row = np.repeat(np.arange(len(rows)), [len(row.topics) for row in rows])
-    whole = np.bincount(of_row, weights=shares, minlength=len(rows))
+def _apart(place: str, row: RawRow) -> tuple[Row, LongArray, FloatArray]:
+    """Return a row without its topics, and these as arrays, while they are in the cache."""
+    found = parsed(place, row, Row)
+    topics = np.array([one.topic for one in found.topics], np.int64)
+    shares = np.array([one.share for one in found.topics], np.float64)
+    found.topics.clear()
+    return found, topics, shares
+
+
+def _shares(
+    places: Sequence[str],
+    numbers: Sequence[LongArray],
+    values: Sequence[FloatArray],
+    ids: LongArray,
+) -> FloatArray:
+    """Return float64[D, T], the shares of topics with ascending ids, by those of each row."""
+    topics, shares = np.concatenate(numbers), np.concatenate(values)
+    of_row = np.repeat(np.arange(len(places)), list(map(len, numbers)))
+    whole = np.bincount(of_row, weights=shares, minlength=len(places))
     if len(wrong := np.flatnonzero(whole > _MOST_SHARE)):
         place = places[wrong[0]]
         checks.refuse(f"shares of {place}", f"{whole[wrong[0]]:.3f} together", "shares of 1")
     at = np.minimum(np.searchsorted(ids, topics), len(ids) - 1)
     known = ids[at] == topics
     cells = (of_row * len(ids) + at)[known]
-    size = len(rows) * len(ids)
+    size = len(places) * len(ids)
     if len(wrong := np.flatnonzero(np.bincount(cells, minlength=size) > 1)):
         place = places[wrong[0] // len(ids)]
         checks.refuse(f"topics of {place}", "a topic twice", "each topic once")
     found = np.bincount(cells, weights=shares[known], minlength=size).astype(np.float64)
-    return found.reshape(len(rows), len(ids))
+    return found.reshape(len(places), len(ids))
