@@ -11,8 +11,7 @@ them. Both are deterministic: no random start, a fixed number of steps, and the 
 eigenvectors are set by their largest component.
 
 **Ranks of words.** A rank is the place of a word in the order of
-:meth:`beam_topics.model.publishing.snapshot.Snapshot.top_words`, with 1 for the first. Here all
-ranks of a topic come from one sort, because a report asks for hundreds of words.
+:meth:`beam_topics.model.publishing.snapshot.Snapshot.top_words`, with 1 for the first.
 """
 
 from __future__ import annotations
@@ -45,7 +44,6 @@ from beam_topics.model.reporting.relevance import (
     DIGITS,
     WordStatistics,
     topic_shares,
-    word_statistics,
 )
 from beam_topics.model.reporting.shown import Shown
 
@@ -236,7 +234,8 @@ def places(apart: FloatArray) -> FloatArray:
     if topics < 3:
         return np.round(points, DIGITS)
     for _ in range(_STEPS):
-        between = np.linalg.norm(points[:, None] - points[None], axis=2)
+        across = points.T[:, :, None] - points.T[:, None]
+        between = np.sqrt((across * across).sum(axis=0))
         ratio = np.divide(apart, between, out=np.zeros_like(apart), where=between > 0)
         # The Guttman transform.
         points = (points * ratio.sum(axis=1, keepdims=True) - ratio @ points) / topics
@@ -375,7 +374,7 @@ def follow(
         if snapshot is None:
             continue
         found.versions.append(number)
-        now = ranks_in(snapshot, word_statistics(snapshot), by_topic)
+        now = ranks_in(snapshot, by_topic)
         for topic, ranks in enumerate(now):
             for place, rank in enumerate(ranks):
                 found.ranks[topic][place].append(rank)
@@ -390,17 +389,23 @@ def spread(count: int, most: int) -> list[int]:
     return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int)).tolist()
 
 
-def ranks_in(
-    snapshot: Snapshot, statistics: WordStatistics, by_topic: Sequence[Sequence[str]]
-) -> list[list[int | None]]:
+def ranks_in(snapshot: Snapshot, by_topic: Sequence[Sequence[str]]) -> list[list[int | None]]:
     """Return the rank of each word in its topic; None where the topic does not have it."""
+    offsets, rows, counts = snapshot.by_topic
     found: list[list[int | None]] = []
     for topic, wanted in enumerate(by_topic):
-        words, rows = statistics.words[statistics.span(topic)], list(map(snapshot.row_of, wanted))
-        at = np.flatnonzero(np.isin(words, rows))
-        rank = dict(zip(words[at].tolist(), (at + 1).tolist(), strict=True))
-        found.append(list(map(rank.get, rows)))
+        own = slice(offsets[topic], offsets[topic + 1])
+        found.append([_rank(rows[own], counts[own], snapshot.row_of(word)) for word in wanted])
     return found
+
+
+def _rank(rows: LongArray, counts: FloatArray, row: int) -> int | None:
+    """Return the rank of a word among the words of a topic, given by row; equals are in order."""
+    at = int(np.searchsorted(rows, row))
+    if at == len(rows) or rows[at] != row:
+        return None
+    more = np.count_nonzero(counts > counts[at])
+    return 1 + int(more + np.count_nonzero(counts[:at] == counts[at]))
 
 
 def _periods(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache, partial
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.snapshot import Snapshot
-from beam_topics.model.reporting.course import calendar_unit, period_start
+from beam_topics.model.reporting.course import DAY, calendar_unit, period_start
 from beam_topics.model.reporting.encoding import Mixture
 from beam_topics.model.reporting.mixtures import (
     Again,
@@ -43,11 +44,13 @@ def documents_on_page(
         snapshot: Its model.
         named: The ids of documents that are kept.
     """
-    limits, unit = Limits.of(len(view.topics)), calendar_unit(history)
+    limits = Limits.of(len(view.topics))
     with_texts = options.documents is not None
+    of_day = lru_cache(partial(period_start, unit=calendar_unit(history)))
 
     def period(micros: int) -> int:
-        return period_start(micros, unit)
+        # No period is shorter than a day.
+        return of_day(micros // DAY * DAY)
 
     labelled = labelled_of(
         options.mixtures,

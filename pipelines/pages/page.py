@@ -40,8 +40,8 @@ SCRIPTS = (
 )
 # Change the catalogue of the service, and listen to it, where it serves the page.
 SERVED = ("edit", "follow")
-# Characters that could end a script element or a line of a script, and their JSON escapes.
-_ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
+# Characters that could end a script element or a line of a script.
+_ESCAPED = "<>&\u2028\u2029"
 
 
 def check_installed() -> None:
@@ -104,8 +104,10 @@ def json_for_script(value: Any) -> str:
     "\u003c/script\u003e"
     """
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for character in _ESCAPED:
+        text = text.replace(character, f"\\u{ord(character):04x}")
     # A lone surrogate cannot be written as UTF-8.
-    return text.translate(_ESCAPES).encode("utf-8", "replace").decode()
+    return text.encode("utf-8", "replace").decode()
 
 
 def _part(path: str) -> str:

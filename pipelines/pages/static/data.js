@@ -51,7 +51,10 @@ function openIn(all) {
 }
 
 /* Return a topic's share of what came in each period. */
-const coarseCourseOf = topic => D.periods.name.map((_, n) => sharesIn(n, n)?.[topic] ?? null);
+function coarseCourseOf(topic) {
+  D.periods.each ??= D.periods.name.map((_, n) => sharesIn(n, n));
+  return D.periods.each.map(shares => shares?.[topic] ?? null);
+}
 
 /* Return the name of the period of a time. */
 function periodOf(time) {

@@ -49,13 +49,14 @@ function circlesOf(width, height) {
   const most = Math.max(...found.map(c => c.r)) + 12;
   const scale = (value, low, high, size) => most + (high > low ? (value - low) / (high - low) : 0.5) * (size - 2 * most);
   found.forEach(c => { c.x = scale(place[c.topic][0], left, right, width); c.y = scale(place[c.topic][1], top, bottom, height); });
-  for (let step = 0; step < 200; step++) found.forEach(a => found.forEach(b => apart(a, b, width, height)));
+  for (let step = 0; step < 200; step++) found.forEach((a, n) => { for (let m = n + 1; m < found.length; m++) apart(a, found[m], width, height); });
   return found;
 }
 
 function apart(a, b, width, height) {
-  if (a.topic >= b.topic) return;
-  const dx = b.x - a.x || 0.01, dy = b.y - a.y, far = Math.hypot(dx, dy), over = a.r + b.r + 14 - far;
+  const dx = b.x - a.x || 0.01, dy = b.y - a.y, reach = a.r + b.r + 14;
+  if (Math.abs(dx) >= reach || Math.abs(dy) >= reach) return;
+  const far = Math.hypot(dx, dy), over = reach - far;
   if (over <= 0) return;
   for (const [c, way] of [[a, -1], [b, 1]]) {
     c.x = Math.min(width - c.r - 2, Math.max(c.r + 2, c.x + (way * over * dx) / far / 2));

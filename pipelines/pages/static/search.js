@@ -26,7 +26,7 @@ function search(all, query) {
 
 /* Make the search box; what is returned searches again, in figures that came anew. */
 function searchBox() {
-  let all = searchable();
+  let all = null;
   const input = document.getElementById("search"), list = document.getElementById("found"), status = document.getElementById("status");
   let found = [], at = -1;
   function show() {
@@ -46,6 +46,7 @@ function searchBox() {
     close();
   }
   function look() {
+    all ??= searchable();
     found = search(all, input.value);
     at = -1;
     show();
@@ -71,7 +72,7 @@ function searchBox() {
     }
   });
   return () => {
-    all = searchable();
+    all = null;
     if (found.length) look();
   };
 }
