@@ -19,7 +19,7 @@ function timeView(name) {
       l ? `; ${plural(l.documents.filter((_, n) => isIn(n)).reduce((a, b) => a + b, 0), "document")} labelled.` : ".", asTheyCame()),
     section("New words", newWords(p.new.slice(from, to + 1).flat().sort((a, b) => b[2] - a[2]))),
     section("Topics", periodTable(from, to, meanLabels(n => within(D.documents.time[n])))),
-    D.now?.groups && section("Groups", groupTable(p.name[from], p.name[to])),
+    ...Object.keys(SPLITS).map(mark => splitSection(mark, p.name[from], p.name[to], within)),
     l && section("Bursts", burstList(burstsOf(isIn))),
     D.documents && section("Documents", documentTable(D.documents.id.map((_, n) => n).filter(n => within(D.documents.time[n])), 10)),
     section("Events", eventList(D.events.filter(event => event.time <= p.time[to] && (from === 0 || event.time > p.time[from - 1])))),
@@ -69,12 +69,40 @@ function periodTable(from, to, means) {
     columns: [{ name: "Topic" }, { name: "Share", number: true }, { name: "" }, { name: "Before", number: true }, { name: "Change", number: true }, ...labelColumn(means)] });
 }
 
-/* Topics by groups of documents, from the rows of trends. */
-function groupTable(first, last) {
+/* By what topics are split, and how many columns a table has. */
+const SPLITS = { group: "Groups", label: "Labels" }, MOST_COLUMNS = 12;
+
+/* Topics by groups or labels of documents: of all by the rows of trends, which have groups, else of the sample. */
+function splitSection(mark, first, last, within) {
+  const found = mark === "group" && D.now?.groups ? splitOfRows(first, last) : splitOfSample(mark, within);
+  if (!found) return null;
+  const [caption, all, columns] = found;
+  const some = columns.slice(0, MOST_COLUMNS), most = all > some.length ? `, the largest ${some.length} of ${all}` : "";
+  return section(SPLITS[mark], some.length ? table({ caption: caption + most,
+    columns: [{ name: "Topic" }, ...some.map(([name]) => ({ name, number: true }))],
+    rows: TOPICS.map(z => [cell(topicLink(z), D.topics.name[z]), ...some.map(([, shares]) => cell(percent(shares[z]), shares[z]))]) })
+    : h("p", {}, "The rows of trends have no document of this time."));
+}
+
+/* Return what is said of groups, how many there are, and the mean shares of topics in each that has documents. */
+function splitOfRows(first, last) {
   const g = D.now.groups, isIn = (at, n) => g.period[at][n] >= first && g.period[at][n] <= last;
-  const columns = g.name.map((name, at) => [name || "(none)", meanShares(g.shares[at], g.documents[at], n => isIn(at, n))]).filter(([, shares]) => shares);
-  if (!columns.length) return h("p", {}, "The rows of trends have no document of this time.");
-  return table({ caption: `Mean share of the documents of each group${g.all > g.name.length ? `, the largest ${g.name.length} of ${g.all}` : ""}`,
-    columns: [{ name: "Topic" }, ...columns.map(([name]) => ({ name, number: true }))],
-    rows: TOPICS.map(z => [cell(topicLink(z), D.topics.name[z]), ...columns.map(([, shares]) => cell(percent(shares[z]), shares[z]))]) });
+  const columns = g.name.map((name, at) => [name || "(none)", meanShares(g.shares[at], g.documents[at], n => isIn(at, n))]);
+  return ["Mean share of the documents of each group", g.all, columns.filter(([, shares]) => shares)];
+}
+
+/* Return the same of the sample; nothing where its documents have one label, or numbers as labels. */
+function splitOfSample(mark, within) {
+  const values = D.documents?.[mark], of = new Map();
+  if (!values || (mark === "label" && numericLabels())) return null;
+  const some = D.documents.sample.filter(n => within(D.documents.time[n]));
+  some.forEach(n => {
+    const name = values[n] || "(none)";
+    if (!of.has(name)) of.set(name, []);
+    of.get(name).push(n);
+  });
+  const columns = [...of].sort(([a, x], [b, y]) => y.length - x.length || (a < b ? -1 : 1)).slice(0, MOST_COLUMNS);
+  const mean = (numbers, z) => numbers.reduce((sum, n) => sum + shareIn(n, z), 0) / numbers.length;
+  return of.size < 2 ? null : [`Mean share in ${plural(some.length, "document")} of the sample by ${mark}`, of.size,
+    columns.map(([name, numbers]) => [name, D.topics.id.map((_, z) => mean(numbers, z))])];
 }

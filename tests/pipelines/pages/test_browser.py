@@ -344,6 +344,31 @@ def test_groups_of_documents_are_told_as_text(browser, tmp_path):
     page.close()
 
 
+def test_without_rows_of_groups_topics_are_split_by_those_of_the_sample(
+    browser, tmp_path, monkeypatch
+):
+    def grouped(path, rows):
+        groups = [HOSTILE[0], "b", None]
+        made = [{**row, "text": "unknown", "team": groups[n % 3]} for n, row in enumerate(rows)]
+        path.write_text("\n".join(map(json.dumps, made)) + "\n")
+
+    monkeypatch.setattr(f"{__name__}.documents_of", grouped)
+    path, page = page_at(tmp_path, given=["--group_field=team"]), browser.new_page()
+    page.goto(f"{path.as_uri()}#/time/1970-01..1970-03")
+    figures = json.loads(page.locator("#figures").text_content())["documents"]
+    months = np.array(figures["time"], "datetime64[ms]").astype("datetime64[M]")
+    some = [n for n in figures["sample"] if months[n] <= np.datetime64("1970-03")]
+    shown = columns(page, f"Mean share in {len(some)} documents of the sample by group")
+    assert set(shown) == {"Topic", HOSTILE[0], "b", "(none)"}
+    for name in (HOSTILE[0], "b", "(none)"):
+        own = [n for n in some if (figures["group"][n] or "(none)") == name]
+        wanted = [np.mean([dict(figures["mixture"][n]).get(z, 0) for n in own]) for z in range(5)]
+        assert sorted(map(number, shown[name])) == pytest.approx(sorted(wanted), abs=0.0051)
+    # Documents without a label are not split by it.
+    assert "Labels" not in page.locator("main h2").all_inner_texts()
+    page.close()
+
+
 def test_documents_are_filtered_by_all_words_of_a_box(tab):
     page = tab("documents")
     rows = page.locator("table:has(caption:text('Documents in')) tbody tr")
