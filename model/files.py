@@ -1,11 +1,10 @@
 """Find the files of this machine that a path or a glob names: one matcher for all programs.
 
-A path that exists is itself, whatever signs it has. A glob is matched as a shell does, and ``**``
-stands for folders at any depth. A folder with a slash behind it stands for what is in it. A glob
-passes over what other tools and this one keep beside documents (:func:`is_marker`,
-:func:`is_store`). Links
-without a target are left out with a warning. Pipes, devices and sockets are refused, because they
-may have no end or may block.
+A path that exists stands for itself, whatever characters it has. A glob is matched as in a shell,
+and ``**`` matches folders at any depth. A folder with a trailing slash stands for its contents. A
+glob skips what this and other tools keep next to documents (:func:`is_marker`, :func:`is_store`).
+Links without a target are skipped with a warning. Pipes, devices and sockets are refused, because
+they may have no end or may block.
 
 >>> kind_of("/dev/null")
 'a device'
@@ -122,7 +121,7 @@ def is_local(pattern: str) -> bool:
     return "://" not in pattern
 
 
-# What Spark and others write beside the parts of a table.
+# What Spark and others write next to the parts of a table.
 _MARKER = re.compile(
     r"_SUCCESS|_(committed|started)_.*|_(common_)?metadata|\..*|.*\.crc", re.DOTALL
 )
@@ -142,7 +141,7 @@ def is_store(folder: str) -> bool:
     return is_run or any((one.parent / "settings.json").is_file() for one in kept)
 
 
-def _is_beside(path: str, pattern: str) -> bool:
+def _is_skipped(path: str, pattern: str) -> bool:
     """Return whether a file that a glob matches is a marker, or in a store that it found."""
     begin = literal_part(pattern).count("/")
     folders = list(map(str, Path(path).parents))[: path.count("/") - begin]
@@ -161,7 +160,7 @@ def local_files(pattern: str, option: str) -> list[str]:
     else:
         # Path.glob would match names that begin with a dot.
         every = glob.glob(pattern + "*" * pattern.endswith("/"), recursive=True)  # noqa: PTH207
-        found = [path for path in every if not _is_beside(path, pattern)]
+        found = [path for path in every if not _is_skipped(path, pattern)]
     gone = sorted(path for path in found if not Path(path).exists())
     if gone:
         _warn(

@@ -1,7 +1,7 @@
 """Compile the kernels ahead of the first job: ``python -m beam_topics.model.warm``.
 
 The first job on a machine would otherwise begin with half a minute of compilation. numba keeps the
-compiled code beside the sources, or in the user's cache if those cannot be written. Run this when
+compiled code next to the sources, or in the user's cache if those cannot be written. Run this when
 an image for workers is built. It compiles what ``train`` uses without options and what all methods
 of inference use; other kernels are compiled when they are first used.
 ``python -m beam_topics.model.warm default`` leaves out the methods that are not the default one.

@@ -63,7 +63,7 @@ class Watch(NamedTuple):
 
 
 def by_watch(data: bytes, rules: Sequence[Rule]) -> Iterator[tuple[bytes, bytes]]:
-    """Yield a row behind each key of a state that takes it; all of the model key take stories."""
+    """Yield a row with each key of a state that takes it; all of the model key take stories."""
     row = json.loads(data)
     for rule in rules:
         for group, word in rule.watches():
@@ -90,9 +90,9 @@ def records_of_bursts(
         place = sum(event.topics, len(event.topics))
         number = event.time // MICROSECONDS_PER_SECOND * _NUMBERS + place
         version, sequence = (found.version, found.sequence) if found else ("", 0)
-        told = replace(event, words=words, sequence=sequence)
+        named = replace(event, words=words, sequence=sequence)
         some = _stories(event, word, stories)
-        yield record_of(key, version, number, told, names, some, watch.named())
+        yield record_of(key, version, number, named, names, some, watch.named())
 
 
 def _words_and_names(shown: Shown, topics: Sequence[int]) -> tuple[list[list[str]], list[str]]:

@@ -89,10 +89,10 @@ class Evaluate(beam.PTransform):
         training: beam.PCollection | None = None,
     ) -> None:
         super().__init__()
-        self._settings, self._beside = (store, words), (documents, reference, training)
+        self._settings, self._sides = (store, words), (documents, reference, training)
 
     def expand(self, versions: beam.PCollection) -> beam.PCollection:
-        beside = [[] if part is None else beam.pvalue.AsList(part) for part in self._beside]
+        sides = [[] if part is None else beam.pvalue.AsList(part) for part in self._sides]
         spread = versions | "In parallel" >> beam.Reshuffle().with_output_types(bytes)
-        score = beam.Map(figures_of, *beside, *self._settings)
+        score = beam.Map(figures_of, *sides, *self._settings)
         return spread | "Score" >> score.with_output_types(str)

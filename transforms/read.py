@@ -114,7 +114,7 @@ def _matched(pattern: str, option: str) -> list[tuple[str, int]]:
     except (BeamIOError, ValueError) as error:
         raise OptionError(option, pattern, allowed, f"It cannot be looked up: {error}.") from error
     if not result.metadata_list:
-        remedy = "Check the spelling, and that the files are there; a folder wants /* behind it."
+        remedy = "Check the spelling, and that the files are there; a folder needs a trailing /*."
         raise OptionError(option, pattern, allowed, remedy)
     return [(found.path, found.size_in_bytes) for found in result.metadata_list]
 

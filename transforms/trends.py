@@ -24,7 +24,7 @@ writes ``run``, the minibatch of the key after which it began; its rows add up w
 Rows go to files or to Kafka (:mod:`beam_topics.transforms.send`), at least once.
 Readers drop repeated rows by :data:`beam_topics.model.reporting.trends.TREND_KEY`.
 
-Stories are told by window, too (:class:`FindStories`):
+Stories are found by window, too (:class:`FindStories`):
 
     mixtures: bytes (MixtureBlock) -> rows: bytes (JSON), one for each story of a window
 
@@ -190,7 +190,7 @@ class AddUpTrends(ByPeriod):
 
 
 def sketches_of(data: bytes, window_micros: int) -> Iterator[WindowedValue]:
-    """Yield the sketches of a block behind its key, each window's at its last moment."""
+    """Yield the sketches of a block with its key, each window's at its last moment."""
     block = MixtureBlock.from_bytes(data)
     ids, best = block.ids_of_topics(), np.argmax(block.proportions, axis=1).tolist()
     known, found = block.words_known.tolist(), dict[int, list[Sketch]]()

@@ -65,7 +65,7 @@ from apache_beam.utils.windowed_value import WindowedValue
 from beam_topics.model.documents.document import Document
 from beam_topics.model.documents.pending import PendingHead
 from beam_topics.model.errors import FULL_DISK, OutputError, one_of
-from beam_topics.model.publishing.local_files import write_beside
+from beam_topics.model.publishing.local_files import write_temporary
 from beam_topics.model.reporting.encoding import (
     MARKER_BYTES,
     content_name,
@@ -95,10 +95,10 @@ def write_file(path: str, data: bytes) -> None:
         OutputError: The local disk is full, or the folder cannot be written.
     """
     if FileSystems.get_scheme(path) is None:
-        with _told(path):
+        with _with_remedy(path):
             target = Path(path).absolute()
             # The name begins with a dot, so a glob over the folder does not match it.
-            new = Path(write_beside(str(target), data))
+            new = Path(write_temporary(str(target), data))
             try:
                 new.replace(target)
             finally:
@@ -109,7 +109,7 @@ def write_file(path: str, data: bytes) -> None:
 
 
 @contextmanager
-def _told(path: str) -> Iterator[None]:
+def _with_remedy(path: str) -> Iterator[None]:
     """Say what to do where a local file cannot be written."""
     try:
         yield
@@ -151,7 +151,7 @@ class GrowingFile:
     def add(self, records: Sequence[bytes]) -> None:
         """Append records, sorted among themselves; there is at least one."""
         data = self._encode(records)
-        with _told(self._path("")):
+        with _with_remedy(self._path("")):
             if self._file is None:
                 self._file, self._marker = self._opened(), data[-MARKER_BYTES:]
             else:
@@ -162,7 +162,7 @@ class GrowingFile:
     def _opened(self) -> IO[bytes]:
         if FileSystems.get_scheme(self._prefix) is not None:
             return TemporaryFile()
-        self._hidden = write_beside(str(Path(self._path("")).absolute()), b"")
+        self._hidden = write_temporary(str(Path(self._path("")).absolute()), b"")
         return Path(self._hidden).open("ab")
 
     def _path(self, content: str) -> str:
@@ -176,7 +176,7 @@ class GrowingFile:
             self.add(records)
         path = self._path(joined_name(self._parts))
         if self._hidden:
-            with _told(path):
+            with _with_remedy(path):
                 self._file.flush()
                 os.fsync(self._file.fileno())
                 Path(self._hidden).replace(path)

@@ -1,13 +1,13 @@
 """Minibatches: the documents that a learner takes in one step, and the chain of these.
 
-A :class:`Minibatch` is a block of documents of one window, with its number. As a link of the chain
-of its key it is a :class:`NumberedMinibatch`, whose fingerprint covers all minibatches before it.
+A :class:`Minibatch` is a block of documents of one window, with its number. A link of the chain of
+a key is a :class:`NumberedMinibatch`, whose fingerprint covers all minibatches before it.
 
-A document of a log has a *place*: the log, where the run began to read it, and the offsets from the
-end of the document before up to its own. Records between two documents hold none, or are dead
-letters. So the places of all documents cover the log without gaps, in whatever order they are
-learned. Everything below the first gap is learned or in the dead letters, and a new job reads on
-behind it.
+A document of a log has a *place*: the log, the offset at which the run began to read it, and the
+offsets from the end of the previous document to the end of this one. Records between two documents
+hold no document or are dead letters, so the places of all documents cover the log without gaps,
+whatever the order in which they are learned. Everything before the first gap is learned or in the
+dead letters, and a new job continues after it.
 
 >>> seen = joined(ranges_of([place("posts/0", 5, 5, 7), place("posts/0", 5, 9, 10)]))
 >>> seen, reads_on(seen)
@@ -28,7 +28,7 @@ from beam_topics.model.stored import checks, wire
 
 # [begin, end) by log, ascending and apart. The first one begins where the log was read first.
 Ranges = dict[str, list[list[int]]]
-# A gap is as long as a document waits. What lies behind so many is read again.
+# A gap lasts as long as a document waits. Whatever follows this many ranges is read again.
 MOST_RANGES = 1 << 14
 
 
@@ -38,8 +38,8 @@ def place(log: str, first: int, begin: int, end: int) -> str:
     Args:
         log: The name of the log.
         first: The offset at which the run began to read the log.
-        begin: The offset behind the document before.
-        end: The offset behind the document.
+        begin: The offset after the previous document.
+        end: The offset after the document.
     """
     return f"{first} {begin} {end} {log}"
 

@@ -250,12 +250,12 @@ def close_windows(
     mirror = pending.matched(head.pending, mirror, bag)
     for documents, windows in _together(mirror, time, settings):
         for window, minibatches in _cut(documents, windows, head.taken, settings):
-            # Repeated ids are told with the first part of the window.
-            told = {} if head.taken else window.repeated
+            # Repeated ids are reported with the first part of the window.
+            again = {} if head.taken else window.repeated
             letters = [
-                _repeated(documents, row, kept, window.end, settings) for row, kept in told.items()
+                _repeated(documents, row, kept, window.end, settings) for row, kept in again.items()
             ]
-            links, places = [], [documents.places[row] for row in told if documents.places]
+            links, places = [], [documents.places[row] for row in again if documents.places]
             for part in minibatches:
                 link, head = _linked(head, part, window, places)
                 links.append(link)

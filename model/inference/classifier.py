@@ -1,10 +1,10 @@
-"""A classifier beside a snapshot, and the classifiers of a model store.
+"""A classifier that belongs to a snapshot, and the classifiers of a model store.
 
 For the words w of a document x, p(t | x) ~ exp(sum_w lambda_wt f(n_w) / tau).
 :mod:`beam_topics.model.inference.methods` uses a classifier, and
 :mod:`beam_topics.model.inference.fitting` fits one. Its bytes are a function of its content, so
-their SHA-256 names it. The provenance beside the weights says which model it belongs to and how it
-was made. A store has classifiers beside the snapshots that they belong to:
+their SHA-256 names it. The provenance next to the weights says which model it belongs to and how it
+was made. A store keeps classifiers next to the snapshots that they belong to:
 
     <root>/<key>/classifiers/<digest>           the weights
     <root>/<key>/classifiers/<digest>.json      digest and provenance, for people and tools

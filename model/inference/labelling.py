@@ -10,7 +10,7 @@ waits for the first version, or becomes a dead letter (``no_model``).
 reproducible.
 
 The id of a text that comes without one is a digest of it. Draws of inference depend on the id, so
-the same text has the same mixture, whatever texts are beside it.
+the same text has the same mixture, whatever texts come with it.
 """
 
 from __future__ import annotations

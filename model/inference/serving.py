@@ -183,7 +183,7 @@ def held_bytes(value: object) -> int:
 
 def _parts(value: object) -> list[Any]:
     if isinstance(value, (str, bytes, int, float, type, np.ndarray, Record)):
-        # The settings of a model are small beside its arrays.
+        # The settings of a model are small compared with its arrays.
         return []
     if isinstance(value, dict):
         return [*value, *value.values()]
@@ -224,7 +224,7 @@ class ServedModel:
 
 
 class Loaded(NamedTuple):
-    """A model that is prepared for a method, and what mixtures have beside the method's results.
+    """A model prepared for a method, and what mixtures have in addition to the method's results.
 
     Attributes:
         prepared: What the method prepared.

@@ -13,7 +13,7 @@ def cache_places(root: Path, chosen: str | None) -> list[Path]:
         chosen: Numba's own folder, where one is set.
 
     Returns:
-        Numba's own folder alone where one is set; else one beside the sources, then one in the
+        Numba's own folder alone where one is set; else one next to the sources, then one in the
         user's cache, for sources that cannot be written.
     """
     if chosen:

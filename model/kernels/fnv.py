@@ -17,7 +17,7 @@ _PRIME, _HALF, _LOW = np.uint64(0x100000001B3), np.uint64(32), np.uint64(0x7FFFF
 
 @inlined
 def step(h, number):
-    """Return the hash, uint64, of what has hash ``h`` and a number behind it."""
+    """Return the hash, uint64, of what has hash ``h``, followed by a number."""
     return (h ^ np.uint64(number)) * _PRIME
 
 

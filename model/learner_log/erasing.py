@@ -92,9 +92,9 @@ class KeyErasure:
             if entry.digest in self._new:
                 self._store.remove_checkpoint(entry, known=bool(self._new[entry.digest]))
         self._write_known({digest: digest for digest in self._known if digest not in moved})
-        return [line for number, line in self._told(at_hand) if number]
+        return [line for number, line in self._report(at_hand) if number]
 
-    def _told(self, at_hand: int) -> Iterator[tuple[int, str]]:
+    def _report(self, at_hand: int) -> Iterator[tuple[int, str]]:
         """Yield lines with what each counts."""
         again = sum(map(bool, self._new.values()))
         gone = len(self._new) - again
@@ -116,9 +116,9 @@ class KeyErasure:
             f"{about}{self._apart} documents or fewer are not at hand in a checkpoint: their words"
             " and sums of counts stay in it",
         )
-        yield from self._told_of_versions(about)
+        yield from self._report_on_versions(about)
 
-    def _told_of_versions(self, about: str) -> Iterator[tuple[int, str]]:
+    def _report_on_versions(self, about: str) -> Iterator[tuple[int, str]]:
         """Yield which versions have counts of the documents, or name them in an event."""
         first = min((at for digest in self._known for at in self._arrivals(digest)), default=None)
         versions = self._store.manifests(self._key)
@@ -167,7 +167,7 @@ class KeyErasure:
                 "--ids",
                 f"{untimed:,} ids without times",
                 f"{MOST_HASHES // len(windows):,} where documents are of {len(windows):,} windows",
-                "Write the time of the document behind each id, with a tab between them.",
+                "Write the time of the document after each id, with a tab between them.",
             )
         return (
             (window, name)

@@ -2,7 +2,7 @@
 
 A document is known by its id and the window of its time, as ids are unique in a window. Where ids
 are places (``--id_from=place``), which other files give anew, it is known by its time and words.
-Each checkpoint of island 0 has a segment beside it: the hashes of the documents since the
+Each checkpoint of island 0 has a segment next to it: the hashes of the documents since the
 checkpoint before it, and the digest of that one. :func:`known_up_to` follows these digests, so what
 a rollback gave up is not known.
 

@@ -62,7 +62,7 @@ from beam_topics.model.publishing.manifest import CheckpointEntry
 from beam_topics.model.stored import wire
 
 _RUN = b"BTA1"
-# The largest run. A learner is measured once a run, and the costs of a call are small beside it.
+# The largest run. A learner is measured once a run, and a call costs little compared with it.
 RUN_MINIBATCHES = 64
 RUN_BYTES = 256 << 10
 
@@ -481,7 +481,7 @@ class Session(Replayer):
         )
 
     def _write_known(self, before: str, digest: str, log: Bag, count: int) -> None:
-        """Write which documents the log holds, beside the checkpoint that takes its place.
+        """Write which documents the log holds, next to the checkpoint that replaces it.
 
         A run that ends early no longer has the log, of ``count`` minibatches.
         """

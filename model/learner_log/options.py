@@ -1,4 +1,4 @@
-"""What a learner in a stream needs beside its settings: files, publication, and resources."""
+"""What a learner in a stream needs besides its settings: files, publication, and resources."""
 
 from __future__ import annotations
 

@@ -200,7 +200,7 @@ class StepInfo:
             of others. They are not among ``documents``.
         over_share: documents of the minibatch that were not learned, because their source has its
             share. They are not among ``documents``.
-        events: what the stream did, as told by this step. Sequence and time are set by the log.
+        events: what the stream did, as this step reports it. The log sets sequence and time.
     """
 
     documents: int

@@ -1,7 +1,7 @@
 """Seeded topics: words that a user gives to a topic before anything is learned.
 
 A seed is a line ``name: word word^30``. Seed number z belongs to topic z. Each of its words has
-s_wz prior tokens in this topic: the number behind ``^``, or else ``--seed_strength``. The counts
+s_wz prior tokens in this topic: the number after ``^``, or else ``--seed_strength``. The counts
 n_wz begin with them. Prior tokens belong to no document, so no draw takes them out, and with the
 n_wz tokens of documents a topic is
 
@@ -73,7 +73,7 @@ def word_and_tokens(item: str) -> tuple[str, int | None]:
     # A number of a thousand digits takes long to read.
     tokens = int(found[2]) if len(found[2]) <= _MOST_DIGITS else MOST_TOKENS + 1
     if not 1 <= tokens <= MOST_TOKENS:
-        allowed = f"1 to {MOST_TOKENS} prior tokens behind a word"
+        allowed = f"1 to {MOST_TOKENS} prior tokens for a word"
         raise OptionError(FLAG, item[:80], allowed, "Correct the number.")
     return found[1], tokens
 
@@ -151,7 +151,7 @@ def check_seeds(
     given = f"{len(lines)} topics"
     if lines and not isinstance(topics, int):
         remedy = "Seeds need topics that stay: give --topics a number."
-        raise OptionError(FLAG, given, "none beside --topics=auto", remedy)
+        raise OptionError(FLAG, given, "none with --topics=auto", remedy)
     if isinstance(topics, int) and len(seeds_of(lines)) > topics:
         remedy = f"Give --topics={len(lines)} or more."
         raise OptionError(FLAG, given, f"at most as many as --topics ({topics})", remedy)
@@ -163,7 +163,7 @@ def _check_tokens(lines: tuple[str, ...], strength: int) -> None:
     given = (number for seed in seeds_of(lines) for number in seed.tokens.values())
     if (tokens := sum(number or strength for number in given)) > MOST_TOKENS:
         allowed = f"at most {MOST_TOKENS} prior tokens of all words together"
-        remedy = f"Give a lower {STRENGTH_FLAG}, or lower numbers behind words."
+        remedy = f"Give a lower {STRENGTH_FLAG}, or lower numbers for words."
         raise OptionError(FLAG, f"{tokens} prior tokens", allowed, remedy)
 
 

@@ -65,7 +65,7 @@ from beam_topics.model.publishing.snapshot import Snapshot
 # Corpora number their documents this far apart, so that each has uniforms of its own. It is far
 # above the number of documents in a corpus.
 CORPUS_STRIDE = 1 << 40
-# Sweeps over the training documents beside the model's counts. They give the tokens initial topics.
+# Sweeps over the training documents, given the model's counts. They give tokens initial topics.
 STARTING_SWEEPS = 5
 _INT32_LIMIT = 2**31
 

@@ -131,9 +131,9 @@ class _Visits(Rejuvenation):
         if not self.moves and isinstance(self.history, FullHistory):
             self._refuse_no_moves(f"--history={self.history.kind}")
 
-    def _refuse_no_moves(self, beside: str) -> None:
+    def _refuse_no_moves(self, given: str) -> None:
         remedy = "Without visits it has no use."
-        raise OptionError("--moves", 0, f"1 or more with {beside}", remedy)
+        raise OptionError("--moves", 0, f"1 or more with {given}", remedy)
 
 
 @dataclass(frozen=True)

@@ -44,11 +44,11 @@ MOST = 0.9
 # The records whose values are looked at.
 _LOOKED_AT, _VALUES = 1000, 10_000
 _SHOWN = 60
-# A field is the text without doubt if its texts are so many times as long as those of any other.
+# A field is the text without doubt if its texts are this many times as long as those of any other.
 _CLEARLY_LONGER = 3.0
-# A title has so many words, is at most so long beside its text, and shares so many of its words.
+# Bounds for a title: its words, its length relative to its text, and the share of shared words.
 _TITLE_WORDS, _TITLE_LENGTH, _TITLE_SHARED = 2.5, 0.5, 0.6
-# The share of different values that texts have at least. Categories have fewer.
+# The lowest share of distinct values in texts. Categories have fewer.
 _DIFFERENT = 0.2
 # The words that texts have at least, on average; names have fewer.
 _FEWEST_WORDS = 2.5
@@ -492,7 +492,7 @@ def _of_form(fields: Sequence[Field], records: Records, form: str) -> Field | No
 
 
 def _nearest(fields: Sequence[Field], found: Roles) -> list[Field]:
-    """Return the fields of the outermost record; else those beside the text, or all."""
+    """Return the fields of the outermost record; else those next to the text, or all."""
     outer = [one for one in fields if not is_path(one.name)]
     inner = [one for one in fields if EACH not in one.name]
     return outer or [one for one in inner if _within(one.name) == _within(found.body)] or inner
@@ -604,8 +604,8 @@ def _find_id(found: Roles) -> None:
         found.roles[names.id] = "id"
         return
     within = _within(found.body)
-    beside = [one for one in fields if EACH not in one.name and _within(one.name) == within]
-    near = [*(one for one in fields if not is_path(one.name)), *beside]
+    siblings = [one for one in fields if EACH not in one.name and _within(one.name) == within]
+    near = [*(one for one in fields if not is_path(one.name)), *siblings]
     if (own := next((one for one in near if _is_id(one, records)), None)) is not None:
         found.options["id_field"] = own.name
         found.roles[own.name] = "id"

@@ -110,7 +110,7 @@ def _micros(length: str) -> int:
     return int(length.removesuffix(unit)) * DURATION_UNITS[unit]
 
 
-# Options beside which the words of a language are not chosen.
+# Options with which the words of a language are not chosen.
 _OF_WORDS = {"stop_words", "stop_words_file", "segmenter", "key_from", "tokeniser"}
 # The texts whose language and markup are looked at.
 _MOST_TEXTS = 500
@@ -216,7 +216,7 @@ class Profile:
 
 
 def chooses_words(given: Collection[str]) -> bool:
-    """Return whether the words of a language are chosen beside the options that are given."""
+    """Return whether the words of a language are chosen, given some options."""
     return not _OF_WORDS & set(given)
 
 
@@ -244,14 +244,14 @@ def profile_of(
     texts = _texts(fields, records)
     markup, language = find_markup(texts), language_of(texts) if with_language else None
     strip, lost = stripping(texts, markup, given.get("strip"))
-    repeated, told = _repeated(samples, fields)
+    repeated, notes = _repeated(samples, fields)
     remarks += _of_fields(fields, records)
     if span is not None and span.outliers:
         remarks.append(
             f"{len(span.outliers):,} of {len(records):,} times are far from all others:"
             f" {_named(span.outliers)}. The lengths of time are those of the others."
         )
-    remarks += [*told, lost]
+    remarks += [*notes, lost]
     learning = learning_options(strip, language, span, given)
     return Profile(
         samples,
@@ -352,7 +352,7 @@ def _written(
 
 
 def _deciding(samples: Samples) -> tuple[list[Record], list[str]]:
-    """Return the records that decide the fields, and the lists of users and others beside them."""
+    """Return the records that decide the fields, and the lists of users and others next to them."""
     others = [one.path for one in samples.sampled if Path(one.path).name in METADATA]
     others = others if len(others) < len(samples.sampled) else []
     return [r for one in samples.sampled if one.path not in others for r in one.records], others

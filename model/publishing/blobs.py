@@ -6,8 +6,8 @@ lock around ``os.replace`` in a folder (:mod:`beam_topics.model.publishing.local
 ``if_generation_match`` in an object store (:mod:`beam_topics.model.publishing.gcs`).
 
 A file has a :class:`Stamp`, which changes when the file is written or used again (``touch``).
-``remove`` takes the stamp that was seen, and leaves a file that was used since. So what a writer
-found in its place, and refers to now, is not removed behind it.
+``remove`` takes the stamp that was seen, and leaves a file that was used since. So a file that a
+writer found in place and now refers to is not removed.
 
 A model key is any text. :func:`escape_key` turns it into a name that is safe in a path.
 :func:`sequence_of` reads the name of a version.

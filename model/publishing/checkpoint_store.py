@@ -93,14 +93,14 @@ class CheckpointStore:
         return self.blobs.list(path_in(key, "known"))
 
     def replace_known(self, key: str, digest: str, data: bytes) -> None:
-        """Write other known documents beside a checkpoint."""
+        """Replace the known documents of a checkpoint."""
         path = path_in(key, f"known/{digest}")
         self.signatures.remove(path)
         self.signatures.write(path, data)
         self.blobs.replace_pointer(path, self.blobs.read(path), data)
 
     def remove_checkpoint(self, entry: CheckpointEntry, known: bool) -> None:
-        """Remove a checkpoint with its signatures, and what is known beside it."""
+        """Remove a checkpoint with its signatures, and with its known documents if ``known``."""
         names = {"checkpoints": entry.file_name} | ({"known": entry.digest} if known else {})
         for folder, name in names.items():
             path = path_in(entry.key, f"{folder}/{name}")

@@ -13,7 +13,7 @@ noted. Two more kinds follow from a manifest alone
 * ``flood``: near copies, or documents above a source's share, are not learned; by the learner.
 * ``superseded``: a restored job does not come to versions again; noted by the publisher.
 * ``burst`` and ``silence``: a topic has more, or fewer, documents in a window than expected; noted
-  beside the versions (:mod:`beam_topics.model.reporting.alarms`).
+  apart from the versions (:mod:`beam_topics.model.reporting.alarms`).
 * ``omitted``: more events than a version holds; noted by the head.
 """
 
@@ -34,7 +34,7 @@ NOTED = BIRTH, DEATH, WORDS_CHANGED, FLOOD
 SIMILARITY = "similarity"
 # The head is written at every minibatch, so it holds no more events than this.
 MOST = 100
-# No birth or death is told of a topic that fewer documents hold.
+# No birth or death is reported of a topic that fewer documents hold.
 LEAST_DOCUMENTS = 10
 # How many documents and first words an event names.
 DOCUMENT_IDS, FIRST_WORDS = 3, 10

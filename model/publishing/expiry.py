@@ -14,7 +14,7 @@ What stays, whatever the settings say: the newest version and its parent; pinned
 everything of a sequence after the newest version, because candidates may wait; checkpoints from the
 newest point on that LATEST has reached; settings. A file stays if it was written or used within the
 time of grace before LATEST moved, by the clock of the store. It also stays if it was used after it
-was listed. So an expiry may be killed at any moment, and repeated, beside any number of publishers.
+was listed. So an expiry may be killed and repeated at any moment, alongside any publishers.
 
 A file ``<root>/<key>/pins/<version>.json`` pins a version.
 """

@@ -87,7 +87,7 @@ class LocalBlobs(Blobs):
         # A link in the place of the file itself is replaced.
         target = f"{self._inside(folder)}/{name}"
         with self._explained():
-            new = write_beside(target, data)
+            new = write_temporary(target, data)
         replaced = False
         try:
             with self._lock():
@@ -152,8 +152,8 @@ class LocalBlobs(Blobs):
                 f"{self.where(path)} is a link that leads back to itself; put a file there"
             ) from error
         if not target.is_relative_to(root):
-            told = f"{self.where(path)} is a link out of the model store, to {target}"
-            raise DamagedDataError(f"{told}; put a file there")
+            fault = f"{self.where(path)} is a link out of the model store, to {target}"
+            raise DamagedDataError(f"{fault}; put a file there")
         return str(target)
 
     def _stamp(self, path: str) -> Stamp | None:
@@ -231,7 +231,7 @@ def read_regular(path: str, name: str, most: int | None = None) -> bytes:
         return file.read(most)
 
 
-def write_beside(target: str, data: bytes) -> str:
+def write_temporary(target: str, data: bytes) -> str:
     """Write a complete file under a temporary name in the folder of ``target``; return its name.
 
     The folder is made where it does not exist. The mask of the process decides who may read the
@@ -260,7 +260,7 @@ def write_beside(target: str, data: bytes) -> str:
 
 
 def remove_leftovers(written: str) -> None:
-    """Remove old temporary files beside ``written``, once for each folder and process.
+    """Remove old temporary files next to ``written``, once for each folder and process.
 
     Files that must not be removed, because they belong to another user, are left.
     """

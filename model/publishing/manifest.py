@@ -28,7 +28,7 @@ from beam_topics.model.words.settings import TokeniserSettings
 # Fields for people to read. Their last bits depend on the C library.
 _LOGARITHMS = frozenset({"log_evidence", "posterior", "prequential_perplexity", "in_sample_nmi"})
 _LAST_BITS = 1e-9
-# New words are told by documents that an erasure may have taken away.
+# New words come from documents that an erasure may have taken away.
 _NOT_COMPARED = frozenset({"sha256", "release", "publish_every", "new_words"})
 
 

@@ -1,4 +1,4 @@
-"""Signatures of a model store: who wrote a version, a checkpoint, or what is known beside one.
+"""Signatures of a model store: who wrote a version, a checkpoint, or the known documents of one.
 
     <root>/<key>/signatures/<name of the file>.<signer>
     <root>/<key>/signatures/<path of the pointer>/<digest of its contents>.<signer>
@@ -7,8 +7,8 @@
 path of a file below the root, and bytes: of a manifest and of known documents all, and of a
 checkpoint its entry. So none holds for another version or another model key. Manifests and entries
 name snapshots and states by their digests. A signer is named by the beginning of the SHA-256 of the
-public key, so several may sign one file. A signature is written before its file, beside it and not
-in it: bytes and names are those of a store without signatures.
+public key, so several may sign one file. A signature is written before its file and in a file of
+its own: bytes and names are those of a store without signatures.
 
 A pointer (``LATEST``, that of the catalogue, and those of classifiers) names what it leads to by
 its digest. When it moves, the signatures of what it held before are removed: who kept no copy of

@@ -182,7 +182,7 @@ class ModelStore(CheckpointStore):
     def check_settings(self, key: str, binding: Binding) -> None:
         """Check settings against those of the versions of a key, if there are any.
 
-        Fields of the file beside the settings and their digest are ignored (docs/formats.md).
+        Fields of the file other than the settings and their digest are ignored (docs/formats.md).
 
         Raises:
             StoreConflictError: There is a version that was learned with other settings; the error
@@ -326,7 +326,7 @@ class ModelStore(CheckpointStore):
         new one. They are those that follow the parent of the new version, where the last run that
         moved LATEST began at the same ``base``, and the parent is that base or later.
 
-        A worker that the runner gave up may publish for a while beside the one in its place, which
+        A worker that the runner gave up may publish for a while alongside its replacement, which
         supersedes its versions. The former moved LATEST to the parent of its next version itself,
         so it was not restored to that state. It supersedes nothing and is refused.
 
@@ -554,10 +554,10 @@ class ModelStore(CheckpointStore):
         self, key: str, newest: Manifest | None, named: str, sequence: int, parent: str | None
     ) -> StoreConflictError:
         """Return the error of a version that the history up to ``newest`` does not take."""
-        told = f"another one, {named}, which follows {parent or 'no version'}"
+        found = f"another one, {named}, which follows {parent or 'no version'}"
         rest, first = "", self.history(newest)[0] if newest else None
         if first is not None and first.parent is not None and sequence < first.sequence:
-            told += f", and its versions before {first.version} have expired"
+            found += f", and its versions before {first.version} have expired"
         elif newest is not None and parent is not None and self.after(newest, parent):
             rest = (
                 f" To give up the versions after {parent}, stop the job that made them, run"
@@ -565,7 +565,7 @@ class ModelStore(CheckpointStore):
             )
         return StoreConflictError(
             f"{self.root}, key {key!r}, is at version {newest.version if newest else 'none'}, and"
-            f" this run would publish {told}. {_REMEDIES}{rest}"
+            f" this run would publish {found}. {_REMEDIES}{rest}"
         )
 
     def _replaced(self, newest: Manifest, manifest: Manifest) -> StoreConflictError:

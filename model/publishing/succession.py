@@ -1,4 +1,4 @@
-"""The model of a version beside that of its parent: places, ids, changes and events of topics.
+"""A version's model compared with its parent's: places, ids, changes and events of topics.
 
 **Places.** A version has T places for topics: the columns of its counts, and the proportions of its
 mixtures. When another particle is published, its topics may have other numbers.
@@ -366,8 +366,8 @@ class Succession:
 
         A topic that dies had as many tokens as some documents of average length.
         """
-        told = {topic for event in noted if event.kind == BIRTH for topic in event.topics}
-        born = [topic for topic in self.turnover.born if topic not in told]
+        reported = {topic for event in noted if event.kind == BIRTH for topic in event.topics}
+        born = [topic for topic in self.turnover.born if topic not in reported]
         before = self.before
         least = LEAST_DOCUMENTS * candidate.tokens / max(candidate.documents, 1)
         died = [

@@ -150,7 +150,7 @@ def line_of(manifest: Manifest, event: Event) -> str:
     """Return what an event of a version says."""
     if event.kind == WORDS_CHANGED:
         return f"new words: {_counted(manifest)}"
-    return manifest.replacement() if event.kind == CHAIN_REPLACED else _told(event)
+    return manifest.replacement() if event.kind == CHAIN_REPLACED else _described(event)
 
 
 def _counted(manifest: Manifest) -> str:
@@ -161,30 +161,30 @@ def _counted(manifest: Manifest) -> str:
         for word, came, had in zip(one["words"], one["came"], one["had"], strict=True)
     ]
     rest = len(found) - _SHOWN_TOPICS
-    told = [line for _, _, line in sorted(found)[:_SHOWN_TOPICS]]
-    return ", ".join(told + [f"{rest} more"] * (rest > 0))
+    shown = [line for _, _, line in sorted(found)[:_SHOWN_TOPICS]]
+    return ", ".join(shown + [f"{rest} more"] * (rest > 0))
 
 
 def text_of(record: Mapping[str, Any]) -> str:
     """Return what a record of :func:`records_of` says, in one line."""
     names = ("kind", "documents", "topics", "by", "figures", "words", "words_before")
     words = [[name] for name in record["names"]] or record["words"]
-    told = _told(Event(**{name: record[name] for name in names} | {"words": words}))
+    text = _described(Event(**{name: record[name] for name in names} | {"words": words}))
     for one in record["stories"]:
-        told += f"; story of {one['documents']:,}: {' '.join(one['words'][:_SHOWN_WORDS])}"
+        text += f"; story of {one['documents']:,}: {' '.join(one['words'][:_SHOWN_WORDS])}"
     watched = [record[name] for name in ("rule", "group") if record.get(name)]
-    about = ": ".join([", ".join(watched), told] if watched else [told])
+    about = ": ".join([", ".join(watched), text] if watched else [text])
     return f"{record['key']} {record['time'][:19]}: {about}".lstrip()
 
 
 def summary_of(manifest: Manifest, more: Sequence[Event] = ()) -> str:
     """Return all events of a version in one line; "" if there is none."""
-    told = "; ".join(line_of(manifest, event) for event in (*events_of(manifest), *more))
+    lines = "; ".join(line_of(manifest, event) for event in (*events_of(manifest), *more))
     begin = f"{to_iso(manifest.until)[:10]}, {_number(manifest.documents, 'document')}"
-    return f"{begin}: {told}" if told else ""
+    return f"{begin}: {lines}" if lines else ""
 
 
-def _told(event: Event) -> str:
+def _described(event: Event) -> str:
     figures, documents = event.figures, _number(event.documents, "document")
     if event.kind == FLOOD:
         return (

@@ -2,7 +2,7 @@
 
 An Avro file is a header (schema, codec, a sync marker of 16 random bytes) and blocks. A block is a
 count of records, a size, that many bytes, and the marker. A block that cannot be read costs that
-block alone, and reading continues behind the next marker. This module frames and unpacks the
+block alone, and reading continues after the next marker. This module frames and unpacks the
 blocks, so that every fault has a place. fastavro decodes the records.
 
 fastavro trusts every count that it reads, so a few bytes can exhaust the memory or the time of a

@@ -141,7 +141,7 @@ def _rows(lines: Sequence[str], delimiter: str, quoted: bool = True) -> list[lis
 def _delimiter(lines: Sequence[str]) -> str:
     """Return the delimiter that cuts most rows alike.
 
-    Of several, one without a blank behind it, as prose has, comes first; then one with more fields.
+    Of several, one that no blank follows, as in prose, comes first; then one with more fields.
     """
     best, found = (0.0, False, 0), ""
     for sign in DELIMITERS.values():

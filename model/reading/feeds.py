@@ -2,10 +2,10 @@
 
 The fields of a record are ``id`` (that of the entry, or else its link), ``timestamp`` (when it was
 published, or else updated), ``text`` (the title, and the content or else the summary, without
-tags), ``title``, ``link``, ``author`` and ``feed`` (the title of the feed). Those that an entry has
-not got are missing.
+tags), ``title``, ``link``, ``author`` and ``feed`` (the title of the feed). Fields that an entry
+does not have are missing.
 
-feedparser holds the whole file, and reads on behind damage. Only
+feedparser holds the whole file and reads on after damage. Only
 :mod:`beam_topics.model.reading.child`, which has limits, imports this module.
 """
 

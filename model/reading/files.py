@@ -247,7 +247,7 @@ def in_order(paths: Iterable[str]) -> list[str]:
 
 
 def end_of(paths: list[str]) -> Position:
-    """Return the position behind everything."""
+    """Return the position after everything."""
     return (len(paths), 0, 0, 0)
 
 

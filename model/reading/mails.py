@@ -1,10 +1,10 @@
 r"""Read mails: one that is a file of its own (.eml, Maildir), or all of a mailbox (mbox, RFC 4155).
 
-A file is a mailbox if its first line begins with ``From `` and has a time, and each such line
-behind a blank one begins a mail. The fields of a record are ``id`` (Message-ID, or the digest of
-the place), ``timestamp`` (Date, or else that of the newest Received), ``text`` (the subject and the
-body), ``subject`` and ``from``. The time in the line of the mailbox is not used: programs
-write there when they copied the mail.
+A file is a mailbox if its first line begins with ``From `` and has a time. Each such line after a
+blank line begins a mail. The fields of a record are ``id`` (Message-ID, or the digest of the
+place), ``timestamp`` (Date, or else that of the newest Received), ``text`` (the subject and the
+body), ``subject`` and ``from``. The time in the line of the mailbox is not used: programs write
+there when they copied the mail.
 
 The body is the first part that is plain text, or else HTML without its tags. Attachments are not
 read. Of a mail that is larger than a document may be, the beginning is read, which has the body

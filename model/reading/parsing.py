@@ -183,7 +183,7 @@ def not_future(
 ) -> Document | DeadLetter:
     """Return a document, or a dead letter if its time is too long after that of its message.
 
-    Windows up to the time of such a document would close, and those behind it would be late. The
+    Windows up to the time of such a document would close, and the documents after it be late. The
     time of the message comes from the source, so a replay refuses the same documents.
 
     Args:

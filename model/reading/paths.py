@@ -1,9 +1,8 @@
 r"""Get the value of a field, or of a path through nested records.
 
-A path joins names by points. ``[]`` behind a name stands for each element of a list, and ``[0]``
-for the first one. A field whose
-name has the points itself comes first, at each level. Texts of several elements are joined, each
-on a line of its own; other values of several elements are a list.
+A path joins names by points. ``[]`` after a name stands for each element of a list, and ``[0]`` for
+the first one. A field whose own name has the points takes precedence, at each level. Texts of
+several elements are joined, each on a line of its own; other values of several elements are a list.
 
 >>> record = {"payload": {"comment": {"body": "A ship"}}, "parts": [{"text": "a"}, {"text": "b"}]}
 >>> value_of(record, "payload.comment.body"), value_of(record, "parts[].text")

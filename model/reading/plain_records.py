@@ -174,7 +174,7 @@ def _maker(
     A document is None where there are no values, or one of them is not plain.
     """
     fields, zone = parse.fields, parse.time_zone
-    # A field that is not asked for is behind all others, where there is None.
+    # A field that is not asked for comes after all others, where there is None.
     at, none = {name: place for place, name in enumerate(names)}, len(names)
     by_place, form = parse.id_from == "place", parse.timestamp_format
     chosen = (fields.texts[0], fields.timestamp, None if by_place else fields.id)

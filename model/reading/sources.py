@@ -41,7 +41,7 @@ class Part(NamedTuple):
     """Whole lines of a file.
 
     Attributes:
-        begin, end: Its first byte, and the one behind its last.
+        begin, end: Its first byte, and the one after its last.
         line: The number of its first line in the file, from 1 on.
     """
 

@@ -351,7 +351,7 @@ def _clock(hour: str | None, minute: str | None, half: str | None) -> int:
 
 
 def _micros(fraction: str) -> int:
-    """Return the microseconds of the digits behind the point; what is finer is left out."""
+    """Return the microseconds of the digits after the point; what is finer is left out."""
     return int(fraction[:6].ljust(6, "0"))
 
 

@@ -175,7 +175,7 @@ def header_of(magic: bytes, data: bytes) -> dict[str, Any]:
 
 
 def _end_of_header(magic: bytes, data: bytes) -> int:
-    """Return the position of the end of the header, which may lie behind the data."""
+    """Return the position of the end of the header, which may lie past the data."""
     if data[:4] != magic:
         kind, form = data[:3], data[3:4]
         if kind == magic[:3] and form.isdigit():
@@ -390,12 +390,12 @@ _FIELD = "sha256"
 def seal(values: dict[str, Any]) -> bytes:
     """Return one line of JSON that contains its own digest in a field ``sha256``."""
     text = canonical_json(values)
-    # Settings are long and stand before the digest: only fields behind it are written again.
-    behind = canonical_json({name: values[name] for name in values if name > _FIELD})[1:]
-    before = text[: -len(behind)]
+    # Settings are long and stand before the digest: only fields after it are written again.
+    after = canonical_json({name: values[name] for name in values if name > _FIELD})[1:]
+    before = text[: -len(after)]
     begin = before if before.endswith(("{", ",")) else f"{before},"
-    comma = "" if behind == "}" else ","
-    return f'{begin}"{_FIELD}":"{_digest_of(text)}"{comma}{behind}\n'.encode()
+    comma = "" if after == "}" else ","
+    return f'{begin}"{_FIELD}":"{_digest_of(text)}"{comma}{after}\n'.encode()
 
 
 def unseal(data: bytes, name: str) -> dict[str, Any]:

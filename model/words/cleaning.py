@@ -28,7 +28,7 @@ one says.
   Spanish, Italian, Portuguese, Dutch);
 * a line such as ``On Mon, 1 Jan 2024, Bob wrote:``, which may go over three lines, with the whole
   rest of the text if no quoted line follows it;
-* lines that begin with ``>``, also behind ``|`` or initials.
+* lines that begin with ``>``, also after ``|`` or initials.
 
 **Signatures** are:
 
@@ -189,7 +189,7 @@ _ADDRESS = re.compile(
     r"|(?!(?:ado|asp|vb)\.net\b)(?:[a-z0-9][a-z0-9-]{0,62}\.){1,8}"
     rf"(?:(?:{_ENDINGS})(?![\w-])(?:[:/][^\s<>\")\]]*)?|(?:{_OF_COUNTRIES})/[^\s<>\")\]]+))"
 )
-# A text without a short word behind a point and without www. has no host.
+# A text without a short word after a point and without www. has no host.
 _HOST = re.compile(r"\.(?:(?<=ww\.)|(?<=WW\.)|[A-Za-z]{2,3}(?![A-Za-z]))")
 # Entities may be written twice, as in &amp;gt;.
 _ENTITY = re.compile(

@@ -117,9 +117,9 @@ def load_function(given: str) -> Callable[[str], list[str]]:
         try:
             found = function(text)
         except Exception as error:
-            told = f"a function that returns the words of every text ({error!r})"
+            allowed = f"a function that returns the words of every text ({error!r})"
             remedy = f"It failed for the text that begins with {text[:40]!r}. Mend the function."
-            raise OptionError(FLAG, given, told, remedy) from error
+            raise OptionError(FLAG, given, allowed, remedy) from error
         wrong = (
             [word for word in found if not _is_word(word)] if isinstance(found, list) else [found]
         )

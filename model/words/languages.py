@@ -106,17 +106,17 @@ def language_of(texts: Sequence[str]) -> FoundLanguage | None:
     looked = [texts[number * len(texts) // size] for number in range(size)]
     counts = Counter(_unspaced(text) or _language(text, None) for text in looked)
     del counts[UNDETERMINED]
-    told = counts.total()
-    if not told or told < _LEAST_FOUND * size:
+    known = counts.total()
+    if not known or known < _LEAST_FOUND * size:
         return None
     if 4 * counts["ja"] >= counts["zh"]:
         # Short Japanese texts may have no Kana.
         counts["ja"] += counts.pop("zh", 0)
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    shares = {code: count / told for code, count in ordered if count >= _LEAST_SHARE * told}
+    shares = {code: count / known for code, count in ordered if count >= _LEAST_SHARE * known}
     code, most = ordered[0]
     options, missing = _options(list(shares or [code]))
-    return FoundLanguage(code, most / told, shares, options, missing)
+    return FoundLanguage(code, most / known, shares, options, missing)
 
 
 def _unspaced(text: str) -> str | None:

@@ -2,7 +2,7 @@
 
 A phrase is written with :data:`JOINER` between its words, ``new_york``, which no word of the
 tokeniser has. A text is read from left to right. A word, or a phrase that was just made, and the
-word behind it are joined if the result is a phrase:
+next word are joined if the result is a phrase:
 
 >>> some = Phrases(["new_york", "new_york_times"])
 >>> some.in_words(["new", "york", "times", "of", "new", "york"])

@@ -43,7 +43,7 @@ _EAST_ASIAN = regex.compile(
     "\N{IDEOGRAPHIC CLOSING MARK}]{1,1000}"
 )
 _THAI = regex.compile(r"\p{Thai}{1,1000}")
-# A space tells where a Korean word begins. What stands behind another script is a run of its own.
+# A space tells where a Korean word begins. What follows another script is a run of its own.
 _KOREAN = regex.compile(
     r"(?<=[\p{Latin}\p{Han}\p{N}])\p{Hangul}{1,1000}|\p{Hangul}[\p{Hangul} ]{0,999}"
 )
@@ -92,7 +92,7 @@ def _korean() -> Cut:
 
     def cut(text: str) -> list[str]:
         if len(text) == 1:
-            # A particle behind another script would be read as a verb.
+            # A particle after another script would be read as a verb.
             return [text]
         with lock:
             found = analyser.tokenize(text)

@@ -107,10 +107,10 @@ class TokeniserSettings(Record):
         at_least("--max_word_length", self.max_length, self.min_length)
         if self.lemmas != "none" and self.stemmer != "none":
             remedy = "A lemma is no word to cut the ending of. Leave one of the two out."
-            raise OptionError("--lemmas", self.lemmas, "none beside --stemmer", remedy)
+            raise OptionError("--lemmas", self.lemmas, "none with --stemmer", remedy)
         if self.function != "none" and self.segmenter != "words":
             remedy = "The function cuts the text. Leave one of the two out."
-            raise OptionError("--segmenter", self.segmenter, "words beside --tokeniser", remedy)
+            raise OptionError("--segmenter", self.segmenter, "words with --tokeniser", remedy)
         if self.stop_words == "language" and self.key_from == "none":
-            allowed = "language only with --key_from=language beside it"
+            allowed = "language only with --key_from=language"
             raise OptionError("--stop_words", "language", allowed, "Give both, or a language.")

@@ -129,8 +129,8 @@ def tokeniser_settings(*, stop_words_file: str | None = None, **fields: Any) -> 
             releases.
 
     Raises:
-        OptionError: an unknown language or stemmer, a language beside a file, a file that cannot be
-            read or has no word, or a package that is missing.
+        OptionError: an unknown language or stemmer, a language together with a file, a file
+            that cannot be read or has no word, or a package that is missing.
     """
     made = TokeniserSettings(**fields)
     stop_words, stop_list = _stop_list(made.stop_words, stop_words_file)
@@ -171,7 +171,7 @@ def check_tokeniser(settings: TokeniserSettings) -> TokeniserSettings:
 def _stop_list(name: str, file: str | None) -> tuple[str, tuple[str, ...]]:
     """Return the name of the stop words, and those of a file where one is given."""
     if file is None and name == "file":
-        allowed, remedy = "file only with --stop_words_file beside it", "Say where the file is."
+        allowed, remedy = "file only with --stop_words_file", "Say where the file is."
     elif file is None:
         return name, ()
     elif name in ("file", TokeniserSettings.stop_words):

@@ -50,7 +50,7 @@ class GrowingWords:
 
     def view(self) -> WordList:
         """Return the words of now, without a copy of their text."""
-        # What is appended later stands behind these bytes.
+        # What is appended later comes after these bytes.
         return WordList(self._text[: max(self._used - 1, 0)], self._count)
 
     def taken(self, numbers: IntArray) -> WordList:

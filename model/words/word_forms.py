@@ -1,4 +1,4 @@
-r"""Forms of words: what is a word beside letters, and what joins its parts.
+r"""Forms of words: which signs other than letters are words, and which join the parts of one.
 
 ``--word_forms`` lists them. A text is cut at every other sign.
 
@@ -124,12 +124,12 @@ def hyphens_before_capitals(text: str) -> str:
 def marked_capitals(text: str) -> str:
     """Return a text that tells :func:`joiner` which of US, IT and WHO are no words of grammar.
 
-    A heading or a phrase in capitals has another word of capitals beside them.
+    In a heading or a phrase in capitals, another word in capitals is next to them.
     """
 
     def marked(found: re.Match[str]) -> str:
-        beside = _BEFORE.search(text, max(0, found.start() - 11), found.start())
-        return found[0] if beside or _AFTER.match(text, found.end()) else _CAPITALS + found[0]
+        before = _BEFORE.search(text, max(0, found.start() - 11), found.start())
+        return found[0] if before or _AFTER.match(text, found.end()) else _CAPITALS + found[0]
 
     for word, pattern in _ACRONYMS.items():
         if word in text:

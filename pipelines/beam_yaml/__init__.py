@@ -1,6 +1,6 @@
 """Transforms for Beam YAML: learn topics of rows, and label rows.
 
-``provider.yaml`` beside this file names them for a YAML pipeline (docs/yaml.md has one). Documents
+``provider.yaml`` next to this file names them for a YAML pipeline (docs/yaml.md has one). Documents
 are rows with the fields of records: ``id``, ``timestamp`` and ``text``, and ``label`` and a key
 where there are any. ``options`` are those of ``beam-topics train``, ``infer`` and ``stream``, by
 name:

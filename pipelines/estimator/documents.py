@@ -163,7 +163,7 @@ def bounded(count: int, given: Mapping[str, Any]) -> dict[str, str]:
 
 def to_learn(
     documents: Sequence[Any],
-    told: dict[str, Sequence[Any]],
+    columns: dict[str, Sequence[Any]],
     tokeniser: Tokeniser,
     how: ParseSettings,
 ) -> tuple[Block, list[DeadLetter]]:
@@ -179,7 +179,7 @@ def to_learn(
     given: list[Any] = []
     letters: list[DeadLetter] = []
     for number, document in enumerate(documents):
-        fields = {name: told[f"{name}s"][number] for name in ("id", "time", "label")}
+        fields = {name: columns[f"{name}s"][number] for name in ("id", "time", "label")}
         item = _parsed(number, document, fields, how)
         if isinstance(item, DeadLetter):
             letters.append(item)
@@ -198,7 +198,7 @@ def to_label(documents: Sequence[Any], ids: Iterable[Any] | None, tokeniser: Tok
     """Return the documents as tokens, every one of them.
 
     Without ids, the id of a document is a digest of it, so its mixture does not depend on the
-    documents beside it. A document that is None or NaN has no words.
+    other documents. A document that is None or NaN has no words.
     """
     if without := [place for place, document in enumerate(documents) if _is_missing(document)]:
         places = ", ".join(f"X[{place}]" for place in without[:_NAMED])
@@ -220,12 +220,12 @@ def to_label(documents: Sequence[Any], ids: Iterable[Any] | None, tokeniser: Tok
 
 
 def _parsed(
-    number: int, document: Any, told: dict[str, Any], how: ParseSettings
+    number: int, document: Any, fields: dict[str, Any], how: ParseSettings
 ) -> Document | DeadLetter:
     record = {
-        "id": told["id"],
-        "timestamp": _plain(told["time"]),
-        "label": _plain(told["label"]),
+        "id": fields["id"],
+        "timestamp": _plain(fields["time"]),
+        "label": _plain(fields["label"]),
         "text": document if isinstance(document, str) else _TOKENS,
     }
     if _is_missing(document):

@@ -424,6 +424,6 @@ def _read(
         start = store.resume_point("", "latest", learning.settings.islands)[0].window_end
         newest = store.latest("")
         first = newest.documents if newest else 0
-    told = documents.columns(len(X), start, first, given)
+    columns = documents.columns(len(X), start, first, given)
     how = ParseSettings(timestamp_format=form, time_zone=learning.sequence.time_zone)
-    return documents.to_learn(X, told, Tokeniser(learning.tokeniser), how)
+    return documents.to_learn(X, columns, Tokeniser(learning.tokeniser), how)

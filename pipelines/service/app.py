@@ -259,8 +259,8 @@ class Service:
                 status, response = 404, refusal(HTTPException(404, str(error)))
             except (BeamTopicsError, OSError) as error:
                 _LOGGER.error("%s: %s", route, error)
-                told = "the model store cannot be read; see the log of the service"
-                response = refusal(HTTPException(500, told))
+                message = "the model store cannot be read; see the log of the service"
+                response = refusal(HTTPException(500, message))
             finally:
                 self.metrics.observe(route, status, time.perf_counter() - begin)
             return response
@@ -270,15 +270,15 @@ class Service:
     def _check_rate(self, request: Request, now: float) -> None:
         wait = self._rate.wait(request.client.host if request.client else "", now)
         if wait:
-            told = f"rate: allowed are {self._limits.rate:g} requests a second; send fewer"
-            raise HTTPException(429, told, {"Retry-After": str(ceil(wait))})
+            message = f"rate: allowed are {self._limits.rate:g} requests a second; send fewer"
+            raise HTTPException(429, message, {"Retry-After": str(ceil(wait))})
 
     @asynccontextmanager
     async def _place(self, worker: ThreadPoolExecutor) -> AsyncIterator[None]:
         """Take one of the places of requests that wait for a thread; each thread has its own."""
         if self._active[worker] >= self._limits.most_waiting:
-            told = f"waiting: {self._limits.most_waiting} requests wait already; send it again"
-            raise HTTPException(503, told, _SOON)
+            message = f"waiting: {self._limits.most_waiting} requests wait already; send it again"
+            raise HTTPException(503, message, _SOON)
         self._active[worker] += 1
         try:
             yield
@@ -375,8 +375,8 @@ class Service:
 
     async def _failed(self, request: Request, error: Exception) -> Response:
         """Answer after an error of the service; the server logs it."""
-        told = "the service failed; see its log"
-        return refusal(HTTPException(500, told))
+        message = "the service failed; see its log"
+        return refusal(HTTPException(500, message))
 
 
 async def _parts(page: bytes) -> AsyncIterator[bytes]:
@@ -418,5 +418,5 @@ class Hosts:
         if scope["type"] != "http" or known:
             await self._app(scope, receive, send)
             return
-        told = "Host: the service has another name; name more with --allowed_hosts"
-        await refusal(HTTPException(400, told))(scope, receive, send)
+        message = "Host: the service has another name; name more with --allowed_hosts"
+        await refusal(HTTPException(400, message))(scope, receive, send)

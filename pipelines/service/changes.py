@@ -31,8 +31,8 @@ def check_token(given: str, token: str) -> None:
         HTTPException: It is another one.
     """
     if not hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
-        told = "token: allowed is the one of the address that the service prints at its start"
-        raise HTTPException(401, told, {"WWW-Authenticate": "Bearer"})
+        message = "token: allowed is the one of the address that the service prints at its start"
+        raise HTTPException(401, message, {"WWW-Authenticate": "Bearer"})
 
 
 def change(store: CatalogueStore, loaded: Loaded, body: bytes) -> None:

@@ -1,4 +1,4 @@
-"""Clients that are told of new versions, by server-sent events."""
+"""Clients that are notified of new versions, by server-sent events."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class Followers:
             HTTPException: There are too many followers.
         """
         if self._count >= self._most:
-            told = f"followers: {self._most} follow already; try again later"
-            raise HTTPException(503, told, {"Retry-After": "60"})
+            message = f"followers: {self._most} follow already; try again later"
+            raise HTTPException(503, message, {"Retry-After": "60"})
         self._count += 1
         return _Events(self._names(version, at_hand), headers, self._leave)
 

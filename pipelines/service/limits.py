@@ -1,8 +1,8 @@
 """What requests may take: bodies within limits of size and time, a rate, and patience for headers.
 
 A client has a bucket of tokens (:class:`Rate`). It holds at most ten seconds of requests and is
-filled evenly. A request takes one; where there is less, it is refused and the client is told when
-one is there. Of more than :data:`MOST_CLIENTS` buckets those used least recently leave.
+filled evenly. A request takes one. Where there is less, it is refused, and the answer says when
+one is there. Of more than :data:`MOST_CLIENTS` buckets, those used least recently are dropped.
 
 uvicorn limits the time between two requests of a connection, and :class:`Bodies` that of a body and
 the bytes of all bodies. :func:`protocol_with` limits the time, the number and the bytes of headers,
@@ -48,7 +48,7 @@ class RequestLimits:
         most_characters: The length of a text.
         most_waiting: Requests that are answered or wait at a time.
         most_connections: Connections at a time.
-        most_followers: Connections at a time that are told of new versions.
+        most_followers: Connections at a time that are notified of new versions.
         rate: Requests a second of one client, over ten seconds; 0 for any number.
         patience: The seconds in which the headers and then the body have to arrive, and a part of
             an answer to be read.
@@ -87,9 +87,9 @@ class Bodies:
                 return await self._whole(request, time)
         except TimeoutError:
             if time not in self._sizes:
-                told = "body: others came that needed its room; send it again, and faster"
+                message = "body: others came that needed its room; send it again, and faster"
                 headers = {"Retry-After": "1", "Connection": "close"}
-                raise HTTPException(503, told, headers) from None
+                raise HTTPException(503, message, headers) from None
             given = duration_text(round(self._limits.patience * 1e6))
             raise HTTPException(408, f"body: it did not arrive in {given}; send it again") from None
         except ClientDisconnect:

@@ -2,7 +2,7 @@
 
 from beam_topics.model.evaluation.kernels.held_out import first_moment
 from beam_topics.model.inference.kernels.gibbs3 import sample_documents
-from beam_topics.model.learners.engine.kernels import beside, figures, tables
+from beam_topics.model.learners.engine.kernels import figures, held_topics, tables
 from beam_topics.model.warm import warm
 from beam_topics.model.words.kernels import form_table
 
@@ -12,11 +12,11 @@ def test_the_kernels_that_jobs_use_are_compiled():
     for kernel in (
         first_moment,
         sample_documents,
-        beside.completed,
-        beside.first_topics,
-        beside.learn_beside,
-        beside.mixtures,
-        beside.scores,
+        held_topics.completed,
+        held_topics.first_topics,
+        held_topics.learn_new,
+        held_topics.mixtures,
+        held_topics.scores,
         figures.log_joint,
         figures.main_topics,
         tables.draw_base,

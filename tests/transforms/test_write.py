@@ -216,7 +216,7 @@ def test_a_folder_that_cannot_be_written_is_told_in_a_line(tmp_path, monkeypatch
     def refuse(*args, **kwargs):
         raise OSError(number, remedy.partition(".")[0])
 
-    monkeypatch.setattr(write, "write_beside", refuse)
+    monkeypatch.setattr(write, "write_temporary", refuse)
     with pytest.raises(OutputError, match=rf"{tmp_path}/out cannot be written: {remedy}"):
         write_file(str(tmp_path / "out" / "x.jsonl"), b"1")
     assert list(tmp_path.rglob("*")) == []

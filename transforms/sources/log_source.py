@@ -58,7 +58,7 @@ Position = tuple[int, ...]
 
 
 def after(position: Position) -> Position:
-    """Return the first position behind this one."""
+    """Return the first position after this one."""
     return (*position[:-1], position[-1] + 1)
 
 
@@ -103,7 +103,7 @@ class RangeTracker(RestrictionTracker):
         return RestrictionProgress(fraction=1.0 if self._done else 0.0)
 
     def try_claim(self, position: Position) -> bool:
-        """Claim a position; return False at or behind the end of the range.
+        """Claim a position; return False at or past the end of the range.
 
         Raises:
             ValueError: The position is before one that was claimed.
@@ -212,7 +212,7 @@ class LogReader(Protocol):
     """An open log.
 
     Attributes:
-        position: Where the reader stands: behind what was taken or skipped last, or where it was
+        position: Where the reader stands: after what was last taken or skipped, or where it was
             opened.
     """
 
@@ -364,7 +364,7 @@ class LogSourceDoFn(Emit, LogProvider):
 
 
 def break_fusion(read: Documents) -> Documents:
-    """Put the documents behind a shuffle.
+    """Shuffle the documents.
 
     Without it the local runner would fire the timers of a stateful step that follows at the end of
     each bundle of the source, before the watermark is there. Nearly every document would be late.

@@ -1,4 +1,4 @@
-"""SparseLDA for one document beside the counts of a model.
+"""SparseLDA for one document, given the counts of a model.
 
 A token of word w is drawn with
 
@@ -19,8 +19,8 @@ As in :mod:`beam_topics.model.papers.kernels.sparse_lda`, q is the sum over the 
   that no draw waits for a division.
 * Most tokens keep their topic. This case is tested first, and then nothing is written.
 
-A topic that a row does not have is put into an entry without tokens, or behind the row. A row has
-as many of these entries as the document has tokens of the word, so one is always free. Indices and
+A topic that a row does not have goes into an entry without tokens, or after the row. A row has as
+many of these entries as the document has tokens of the word, so one is always free. Indices and
 topics are unsigned: numba tests a signed index for being negative.
 
 The sampler takes the rows of a model in descending order of their counts. Equal counts stay in
@@ -155,7 +155,7 @@ class _Rows(NamedTuple):
         offsets: uint64[V], where each row begins.
         sizes: uint64[V], the number of entries in each row.
         topics: uint32[M], the topic of each entry.
-        counts: float64[M], the count of each entry; 0 behind the end of a row.
+        counts: float64[M], the count of each entry; 0 past the end of a row.
     """
 
     offsets: Any

@@ -57,7 +57,7 @@ class _Blocks(NamedTuple):
     Attributes:
         starts: int64[rows + 1], multiples of the block size.
         columns: int32[M], the topic or the word of each entry.
-        values: float64[M]; 0 behind the end of a row.
+        values: float64[M]; 0 past the end of a row.
     """
 
     starts: Any

@@ -7,7 +7,7 @@ and counts in two arrays. Both take eight entries at a time, in code written wit
 :mod:`beam_topics.model.learners.engine.kernels.draw`. Numba widens each entry to 64 bits, and
 then LLVM vectorises neither the shift nor the conversion.
 
-So rows begin at multiples of eight and have room for whole blocks. An entry behind the end of a row
+So rows begin at multiples of eight and have room for whole blocks. An entry past the end of a row
 must have a topic that exists and no tokens. The order of additions is fixed: entry i goes to lane
 i % 8, block after block; then lanes k and k + 4, k and k + 2, k and k + 1 are added.
 

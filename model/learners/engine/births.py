@@ -4,30 +4,30 @@ What one minibatch does (:func:`follow`), besides what
 :mod:`beam_topics.model.learners.engine.stream` does anyway:
 
 1. *Judge*. Each pending candidate (:mod:`beam_topics.model.learners.engine.candidates`) predicts
-   the documents before anyone has learned them. Two wagers: documents gain by it, and those of
-   today hold it more often than those of the past. A judge holds it that also gains more than 5
-   nats, or half a nat for each token predicted: others touch it by chance, and more often than a
-   rare subject comes.
-2. *Bear*. If one wins both, the topics that rise together are one topic with the next number, which
-   gets their tokens. It is told (``StepInfo.events``).
-3. *Learn*. Of what comes, every fourth document waits 3,200 documents: a past that nobody has
-   learned. Documents that a model has learned hold a candidate less, also if nothing changes: a
-   candidate has the words that they have less often.
+   the documents before anyone has learned them. It makes two wagers: that documents gain by it, and
+   that those of today hold it more often than those of the past. A judge holds it only if it also
+   gains more than 5 nats, or half a nat for each token predicted: others touch it by chance, more
+   often than a rare subject comes.
+2. *Bear*. If one wins both, the topics that rise together become one topic with the next number,
+   which gets their tokens. The birth is reported (``StepInfo.events``).
+3. *Learn*. Every fourth document that comes waits for 3,200 documents: a past that nobody has
+   learned. Documents that a model has learned hold a candidate less even if nothing changes,
+   because a candidate has the words that are rarer in them.
 4. *Alarm* (:mod:`beam_topics.model.learners.engine.proposals`). Where ln p of a token falls far
    below that of the last minibatches, its first half proposes many topics, and its second half
    judges.
 5. *Watch* (:mod:`beam_topics.model.learners.engine.nursery`). Topics that hardly any document is
-   about any more have ended, and are told.
+   about any more have ended, and are reported.
 6. *Propose*, every 600 documents (:mod:`beam_topics.model.learners.engine.proposals`): words that
-   come oftener than the snapshot of 1,200 documents ago expects, and topics learned from documents
-   that have two of them. Pairs of topics that may be one are sought then, too, and judged after
-   candidates (:mod:`beam_topics.model.learners.engine.merges`).
+   come more often than the snapshot of 1,200 documents ago expects, and topics learned from the
+   documents that have two of them. Pairs of topics that may be one are sought then, too, and judged
+   after candidates (:mod:`beam_topics.model.learners.engine.merges`).
 
 Waiting begins after 2,000 documents, so a version of small data lacks none. Later ones lack at most
 800 of the last 3,200 documents, which are learned when their time has come. The newest 3,000
-documents stay at hand beside the sample.
+documents stay at hand in addition to the sample.
 
-T topics are there at the start, or fewer where fewer are better
+The model starts with T topics, or with fewer where fewer are better
 (:mod:`beam_topics.model.learners.engine.start`), and documents that none explains get the rest
 (:mod:`beam_topics.model.learners.engine.splits`). T more ids are for births; then a birth takes the
 id of an ended topic or of a merge (:mod:`beam_topics.model.learners.engine.merges`). alpha of a
@@ -49,7 +49,7 @@ from beam_topics.model.learners.engine.candidates import (
 )
 from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.merges import ids_for, judge_twins, seek_twins
-from beam_topics.model.learners.engine.nursery import Stream, forget, told, watch
+from beam_topics.model.learners.engine.nursery import Stream, forget, reported, watch
 from beam_topics.model.learners.engine.proposals import bear_domain, is_alarm, propose
 from beam_topics.model.learners.engine.snapshots import Held, Past, phi_now, texts_of
 from beam_topics.model.learners.engine.splits import look
@@ -242,6 +242,6 @@ def bear(stream: Stream, candidate: Candidate, shares: Array) -> bool:
         "log_rise": rise.log,
     }
     mine = shares[len(shares) - len(stream.arrived) :, rising].sum(axis=1)
-    told(stream, born, "wagers", rise.now, figures, mine)
+    reported(stream, born, "wagers", rise.now, figures, mine)
     forget(stream.nursery)
     return True

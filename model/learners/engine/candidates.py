@@ -1,8 +1,8 @@
-"""Candidates, a few new topics beside those of a snapshot, and the wagers that judge them.
+"""Candidates, a few new topics added to those of a snapshot, and the wagers that judge them.
 
-A *snapshot* is what the topics were some time ago. A subject that is new since then is sought
-beside the snapshot, not beside the model of now, which learns the subject meanwhile, into topics
-that it takes over. Then nothing would be left to see.
+A *snapshot* is what the topics were some time ago. A subject that is new since then is sought given
+the snapshot. The current model has meanwhile learned the subject into topics that it takes over,
+so nothing would be left to see.
 
 The snapshot has n_wk, G and a. Its K topics are held at phi_wk = (n_wk + a G_w) / (n_k + a). The m
 new topics have the counts n_wj of the candidate's documents and the strength min(a, 100):
@@ -11,7 +11,7 @@ new topics have the counts n_wj of the candidate's documents and the strength mi
    the document's mixture.
 2. Five sweeps. Documents with less than .05 of their tokens in new topics leave. Ten more.
 3. New topics are one if their words are alike: the cosine of n_wj / sqrt(G_w) is above .2.
-4. Those stay that at least six of the documents hold. A document *holds* a topic if more than .1
+4. Topics stay that six or more of the documents hold. A document *holds* a topic if more than .1
    of its mixture is the topic's.
 
 The many topics of a new domain, and those of documents that no topic explains, begin evenly, token
@@ -28,8 +28,8 @@ before. By Ville's inequality
 
     P(the wealth is ever 1 / q or more) <= q    under H0.
 
-So one may look after each document, stop when it suits, and still have a false alarm with a chance
-of at most q. The stakes of a bet may depend on everything before it, and on nothing in it.
+So one may look after each document, stop at any time, and still have a false alarm with probability
+at most q. The stakes of a bet may depend on everything before it, and on nothing in it.
 
 *Gain*: g nats that a document gains by new topics, cut to [-b, b]. H0: the mean of g is at most 0,
 given the past. The wealth is the mean over some stakes s of prod(1 + s g / b).
@@ -58,7 +58,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from beam_topics.model.learners.engine.kernels import beside
+from beam_topics.model.learners.engine.kernels import held_topics
 from beam_topics.model.learners.engine.kernels.draw import LANES
 from beam_topics.model.learners.engine.snapshots import (
     Held,
@@ -193,7 +193,7 @@ class Learned(NamedTuple):
 def learn(
     texts: Texts, old: Held, prior: Prior, new: Array, count: int, names: Names, least: int
 ) -> Learned | None:
-    """Learn new topics beside old ones.
+    """Learn new topics, given old ones.
 
     Args:
         texts: the documents.
@@ -210,14 +210,14 @@ def learn(
     theta, width = old.mixtures(texts), old.phi.shape[1]
     near = nearest(theta)
     topics = first(texts, old, theta, new, count, False, names)
-    sweep_beside(texts, topics, old, near, prior, count, FIRST, names)
+    sweep_new(texts, topics, old, near, prior, count, FIRST, names)
     tokens = texts.of_topics(topics, width, count).sum(axis=1)
     stays = tokens >= np.maximum(1, STAYS * texts.lengths)
     if not stays.any():
         return None
     topics = topics[np.repeat(stays, texts.lengths)]
     texts, near, theta = texts.of(stays), near[stays], theta[stays]
-    sweep_beside(texts, topics, old, near, prior, count, LATER, names)
+    sweep_new(texts, topics, old, near, prior, count, LATER, names)
     _join(texts.counts(topics, width, count), prior.base, width, topics)
     held = texts.of_topics(topics, width, count) > HOLDS * texts.lengths[:, None]
     good = held.sum(axis=0) >= least
@@ -236,7 +236,7 @@ def learn_evenly(
     names: Names,
     least: int = 0,
 ) -> tuple[Array, Array]:
-    """Learn new topics beside old ones, in which all tokens begin evenly.
+    """Learn new topics, given old ones, in which all tokens begin evenly.
 
     Args:
         live: the model.
@@ -255,7 +255,7 @@ def learn_evenly(
     base = (live.base_mean(texts.ids) + words / words.sum()) / 2.0
     prior, theta = Prior(base, min(live.a, MOST_A), alpha), old.mixtures(texts)
     topics = first(texts, old, theta, np.ones(len(words), np.bool_), count, True, names)
-    sweep_beside(texts, topics, old, nearest(theta), prior, count, sweeps, names)
+    sweep_new(texts, topics, old, nearest(theta), prior, count, sweeps, names)
     if least:
         held = texts.of_topics(topics, old.phi.shape[1], count) > STAYS * texts.lengths[:, None]
         good = held.sum(axis=0) >= least
@@ -286,11 +286,11 @@ def first(
     """Return first topics of all tokens, int32[N]."""
     topics = np.zeros(len(texts.words), np.int32)
     drawn = new, count, evenly, *names.take(1), topics
-    beside.first_topics(texts.words, texts.offsets, held.phi, theta, *drawn)
+    held_topics.first_topics(texts.words, texts.offsets, held.phi, theta, *drawn)
     return topics
 
 
-def sweep_beside(
+def sweep_new(
     texts: Texts,
     topics: Array,
     old: Held,
@@ -300,7 +300,7 @@ def sweep_beside(
     sweeps: int,
     names: Names,
 ) -> None:
-    """Draw the topics of all tokens some times, beside old topics that are held.
+    """Draw the topics of all tokens several times, given old topics that are held.
 
     Args:
         texts: the documents.
@@ -315,7 +315,7 @@ def sweep_beside(
     counts = texts.counts(topics, old.phi.shape[1], count)
     shares = prior.a * prior.base
     parts = texts.words, texts.offsets, topics, old.phi, near, counts, shares, prior.a
-    beside.learn_beside(*parts, prior.alpha, sweeps, *names.take(sweeps))
+    held_topics.learn_new(*parts, prior.alpha, sweeps, *names.take(sweeps))
 
 
 def _join(counts: Array, base: Array, width: int, topics: Array) -> None:
@@ -429,7 +429,7 @@ class Candidate:
         texts = self.texts(live, marks)
         old = Held.of(alpha, self.past.phi(texts.ids, live))
         prior = self.prior(texts.ids, live, alpha)
-        sweep_beside(texts, self.topics, old, self.near, prior, self.count, ON, names)
+        sweep_new(texts, self.topics, old, self.near, prior, self.count, ON, names)
         self.count_words(live, texts)
 
 
@@ -453,5 +453,5 @@ def may_hold(texts: Texts, new: Array, shares: Array, stride: int) -> Array:
     """Return which documents may hold new topics, bool[D], by their tokens at 0, stride, ..."""
     found, ratio = np.zeros(len(texts.lengths)), new.max(axis=1).astype(np.float64) / shares
     of_word = np.log(0.9 + 0.1 * ratio)
-    beside.scores(texts.words, texts.offsets, of_word, stride, found)
+    held_topics.scores(texts.words, texts.offsets, of_word, stride, found)
     return found > 0.0

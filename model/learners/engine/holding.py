@@ -1,8 +1,8 @@
-"""What the learner ``gibbs`` holds beside the engine's state: words, labels, and where it stands.
+"""What the learner ``gibbs`` holds next to the engine's state: words, labels, and its position.
 
-Words get numbers in the order of their first use. A stream that has more than --max_words lets the
-least used leave, with their counts, their tables and their tokens. An archive does not learn words
-above the bound: what it learned would depend on when it was asked.
+Words get numbers in the order of their first use. A stream that has more than --max_words drops the
+least used ones, with their counts, their tables and their tokens. An archive does not learn words
+above the bound: otherwise the result would depend on when it was asked for.
 """
 
 from __future__ import annotations

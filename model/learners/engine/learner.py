@@ -48,7 +48,7 @@ class Learned(NamedTuple):
     Attributes:
         fit: ln P of the tokens that were learned at once, each given what came before.
         tokens: these.
-        events: what is told.
+        events: what is reported.
     """
 
     fit: float = 0.0

@@ -147,7 +147,7 @@ def costs(live: State, documents: Array, alpha: float) -> Array:
 
 
 def _losses(live: State, documents: Array, alpha: float) -> tuple[Array, Array]:
-    """Return z of all tokens, and ln(two / one) beside each other topic, float64[N, T]."""
+    """Return z of all tokens, and ln(two / one) given each other topic, float64[N, T]."""
     (places, offsets), topics = live.places(documents), live.topics
     words, z = live.words[places], live.z[places].astype(np.int64)
     where, each = np.repeat(np.arange(len(documents)), np.diff(offsets)), np.arange(len(z))

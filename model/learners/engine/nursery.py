@@ -1,32 +1,32 @@
-"""What births need beside the model, the stream at a minibatch, and which topics have ended.
+"""What births need besides the model, the stream at a minibatch, and which topics have ended.
 
 A document has a *mark*: how many came before it. Marks of the documents at hand ascend, so a
 document is found by its mark wherever it stands.
 
 *Endings*. A document is *about* a topic if more than .4 of its tokens have it. Posts of other
-groups hold a topic with less, a quarter as often as its own group does, so a smaller share never
-tells of an end. Documents that wait are not counted. r is the rate of such documents, with a
-half-life of 1,700 documents. A topic is *settled* once its documents count as 600 with this
+groups hold a topic with less, a quarter as often as those of its own group, so a smaller share
+would never show an end. Documents that wait are not counted. r is the rate of such documents, with
+a half-life of 1,700 documents. A topic is *settled* once its documents count as 600 with this
 half-life, some 900 of the stream after its birth. A topic is *known* if ten of these documents are
-about it: what fewer documents hold is not told.
+about it: what fewer documents hold is not reported.
 
 H0 of a known topic: its rate is at least r / 2. A document that is about it adds ln(1/6) to a sum,
 and any other adds
 
     ln[(1 - r/12) / (1 - r/2)],
 
-but the sum does not fall below 0: it is a CUSUM, the log likelihood ratio of a rate of r/12 beside
-one of r/2 since some document. Documents under a sum above 0 are not part of r until the sum is 0
+but the sum does not fall below 0: it is a CUSUM, the log likelihood ratio of a rate of r/12 to one
+of r/2 since some document. Documents under a sum above 0 are not part of r until the sum is 0
 again, so r is the rate from before the silence. Above 10 nats, and after 850 documents, the topic
 *seems* to end. Where the rate is exactly r/2, the mean time until then is e^10 = 22,000 documents;
 where it is r, it is far longer.
 
 A young model dissolves some of its topics, and topics merge: what documents were about is not what
-they are about today. A topic that seems to end has *ended* if the sum since its silence is above 10
-nats, too, with what the documents at hand are about today; else their share before is r.
+they are about today. A topic that seems to end has *ended* if the sum since its silence also
+exceeds 10 nats by what the documents at hand are about today; else their share before is r.
 
-An ended topic stays in the model, so that what comes back takes it again. The mirror sum, above
-ln 100, says that it is back: a false return costs only an id. A birth that needs an id takes that
+An ended topic stays in the model, so that a subject that returns takes it again. When the mirror
+sum exceeds ln 100, the topic is back: a false return costs only an id. A birth that needs an id takes that
 of the topic that ended first.
 """
 
@@ -173,7 +173,7 @@ class Pair:
 
 @dataclass(eq=False)
 class Nursery:
-    """What births need beside the model.
+    """What births need besides the model.
 
     Attributes:
         law: the numbers.
@@ -195,7 +195,7 @@ class Nursery:
         twins: pairs of topics that are judged.
         apart: pairs that are two topics, and documents before that was known.
         look: documents after which the worst ones are looked at.
-        events: what the last step told; not saved.
+        events: what the last step reported; not saved.
     """
 
     law: LocalBirths
@@ -305,7 +305,7 @@ class Stream(NamedTuple):
         return np.flatnonzero(new & (self.marks < before))
 
 
-def told(
+def reported(
     stream: Stream,
     born: list[int],
     by: str,
@@ -327,7 +327,7 @@ def forget(nursery: Nursery) -> None:
 
 
 def watch(stream: Stream, learned: Array) -> None:
-    """Count which topics documents are about, and tell those that end."""
+    """Count which topics documents are about, and report those that end."""
     endings = stream.nursery.endings
     for topic in endings.watch(about_of(stream.live, learned), len(learned)):
         usual, whole, now, silent, _ = endings.figures[:, topic].tolist()

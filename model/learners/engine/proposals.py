@@ -1,8 +1,8 @@
 """Where a new subject is sought: words in excess, and documents that have two of them.
 
 Of the documents D since the snapshot, N_k tokens are in topic k, and word w is in O_w of them.
-Expected are E_w = r_w sum_k N_k phi_wk, where r_w is the documents that had w so far for each of
-its tokens. w is in excess if O_w is 5 or more and
+Expected are E_w = r_w sum_k N_k phi_wk, where r_w is the number of documents that had w so far for
+each of its tokens. w is in excess if O_w is 5 or more and
 
     z = 2 [sqrt(O_w + 3/8) - sqrt(E_w + 3/8)] > 3.
 
@@ -15,10 +15,9 @@ falls below the mean of the last five by more than .2 nats and by more than four
 of its differences. ln p is that of the first pass, before anyone has learned the documents.
 
 The minibatch is taken out of the counts again. Of its first half, the documents with two words in
-excess beside the topics of now propose half of all topics, or fewer if they are few. Its second
-half judges: documents gain by the new topics (the wager of gain; there is no past to compare with).
-Then all new topics are born that the judges hold, those first that they hold most, as long as there
-are ids.
+excess of the current topics propose half of all topics, or fewer if they are few. Its second half
+judges: documents gain by the new topics (the wager of gain; there is no past to compare with). Then
+all new topics that the judges hold are born, the most held first, as long as there are ids.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ from beam_topics.model.learners.engine.candidates import (
 )
 from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.merges import ids_for
-from beam_topics.model.learners.engine.nursery import Nursery, Stream, forget, told
+from beam_topics.model.learners.engine.nursery import Nursery, Stream, forget, reported
 from beam_topics.model.learners.engine.snapshots import (
     Held,
     Past,
@@ -222,7 +221,7 @@ def bear_domain(stream: Stream, now: Array) -> None:
     figures = {"gain": each, "log_gain": gain.log}
     # The judges are the last documents of the minibatch.
     mine = np.concatenate([np.zeros(len(stream.arrived) - len(shares)), shares.sum(axis=1)])
-    told(stream, born, "evidence", int((mine > HOLDS).sum()), figures, mine)
+    reported(stream, born, "evidence", int((mine > HOLDS).sum()), figures, mine)
     forget(nursery)
     nursery.changed = stream.seen - len(stream.arrived)
 

@@ -1,4 +1,4 @@
-"""Documents beside a snapshot: what topics were, held, and what documents are by them.
+"""Documents given a snapshot: topics held as they were, and the mixtures of documents over them.
 
 A snapshot has n_wk, G and a. Its K topics are held at phi_wk = (n_wk + a G_w) / (n_k + a). A
 document's mixture theta is fitted to its tokens by some steps of EM; its completion is the
@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from beam_topics.model.kernels.first_uses import number_in_documents
-from beam_topics.model.learners.engine.kernels import beside
+from beam_topics.model.learners.engine.kernels import held_topics
 from beam_topics.model.learners.engine.kernels.draw import LANES
 from beam_topics.model.learners.engine.state import Array, State
 from beam_topics.model.learners.states import pack_counts
@@ -170,14 +170,14 @@ class Held(NamedTuple):
     def mixtures(self, texts: Texts, stride: int = 1) -> Array:
         """Return theta of documents, float32[D, K8]."""
         theta = np.zeros((len(texts.lengths), self.phi.shape[1]), np.float32)
-        beside.mixtures(texts.words, texts.offsets, self.phi, self.alpha, STEPS, stride, theta)
+        held_topics.mixtures(texts.words, texts.offsets, self.phi, self.alpha, STEPS, stride, theta)
         return theta
 
     def completion(self, texts: Texts) -> Array:
         """Return ln P(tokens at odd places | those at even places), float64[D]."""
         found = np.zeros(len(texts.lengths))
         theta = self.mixtures(texts, 2)
-        beside.completed(texts.words, texts.offsets, self.phi, theta, found)
+        held_topics.completed(texts.words, texts.offsets, self.phi, theta, found)
         return found
 
 

@@ -1,15 +1,15 @@
 """Documents that no topic explains get topics, while ids are unused.
 
 The first documents choose how many topics there are
-(:mod:`beam_topics.model.learners.engine.start`), and say nothing of what comes later. Where few
-topics stand for much, what is different is spread over all of them, and visits of single tokens do
-not get it out again. So from time to time the worst documents are looked at:
+(:mod:`beam_topics.model.learners.engine.start`), and say nothing about what comes later. Where few
+topics stand for much, whatever differs is spread over all of them, and visits to single tokens do
+not separate it again. So the documents that fit worst are examined from time to time:
 
 1. *Documents*: the tenth of the newest 3,000 learned documents, at most 240, whose tokens at even
-   places have the least ln P for each token.
-2. *Children*. For m = 1, 2, 4, 8 the m children are learned from these documents in 30 sweeps
-   beside all topics, which are held. All tokens begin evenly in the children, so that these sort
-   themselves out.
+   places have the lowest ln P per token.
+2. *Children*. For m = 1, 2, 4, 8 the m children are learned from these documents in 30 sweeps,
+   with all topics held. All tokens begin evenly in the children, so that these sort themselves
+   out.
 3. *Judgement*: ln P(odd tokens | even tokens) of each document by children that are learned from
    the other two thirds, with its third's tokens taken out of the counts: neither side has
    learned it. The least good m is taken
@@ -20,9 +20,9 @@ not get it out again. So from time to time the worst documents are looked at:
    ``--topics=auto`` these are m. Of a number T, all up to T are used, because so many topics are
    wanted.
 
-The next look is 300 documents later, or a quarter of all documents where none got an id. Nothing of
-it is told, because a stream that does not change has such documents, too. Ids beyond T are for
-births.
+The next look is 300 documents later, or a quarter of all documents where none got an id. None of
+this is reported, because a stream that does not change has such documents, too. Ids beyond T are
+for births.
 """
 
 from __future__ import annotations

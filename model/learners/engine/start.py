@@ -7,18 +7,18 @@ than one of too few: of three subjects it makes fifty fragments. So a stream beg
 2. The first 10, 16, 26, 42, ... and 300 documents choose a model (:func:`first_model`): a subject
    that begins between two choices waits for the next. For each K of 1, 2, 3, 4, 6, 8, ... up to T,
    a chain learns two thirds of them, which are drawn, in 40 sweeps, S = 1; fewer than 300 compare
-   every second K from a third of the last choice on. The others judge: g_d(K) is the probability
-   of the tokens of document d at odd places, given those at even places. K is *good* if it is at
-   most s standard errors behind the best K',
+   every second K from a third of the last choice on. The others judge: g_d(K) is the probability of
+   the tokens of document d at odd places, given those at even places. K is *good* if it is within s
+   standard errors of the best K',
 
        sum over d of [g_d(K') - g_d(K)] <= s (sd of these differences) sqrt(number of d).
 
-   ``auto`` takes the least good K with s = 1/4. A number T takes the greatest, because so many are
-   wanted: with s = 1/4 and, where 300 choose for good, with s = 2.
-3. A chain has fragments, so topics *dissolve* (:func:`dissolve`), the smallest first, whose end
-   leaves all of the documents together no more than 1/4 behind. A topic that documents have
-   learned serves them better than others do, so a topic of a subject of its own stays. The model
-   goes on from the chain (:func:`begin_anew`), and learns the documents as if they were its first
+   ``auto`` takes the smallest good K with s = 1/4. A number T takes the largest, because T topics
+   are wanted: with s = 1/4 and, where 300 make the final choice, with s = 2.
+3. A chain has fragments, so topics *dissolve* (:func:`dissolve`), the smallest first, if all of the
+   documents together then stay within 1/4 standard error. A topic that documents have learned
+   serves them better than others do, so a topic of a subject of its own stays. The model goes on
+   from the chain (:func:`begin_anew`), and learns the documents as if they were its first
    minibatch. Topics get other numbers then.
 
 Later documents get what is left of T topics, or more topics of ``auto``, where no topic explains
@@ -43,21 +43,21 @@ from beam_topics.model.learners.engine.stream import places_of
 
 # Numbers of topics that are compared.
 NUMBERS = (1, 2, 3, 4, 6, 8, 12, 17, 25, 35, 50, 70)
-# Documents that choose, and those that choose for good.
+# Documents that choose, and those that make the final choice.
 LOOKS = (10, 16, 26, 42, 68, 110, 180, 300)
 CHOOSING = LOOKS[-1]
-# One of so many judges, drawn, whatever the order is; the sweeps of a chain; how far fewer topics
-# are compared.
+# One document in this many, drawn whatever the order is, is a judge; the sweeps of a chain; how far
+# fewer topics are compared.
 JUDGES, SWEEPS, FEWER = 3, 40, 3
 # Documents that make tables be drawn a sweep later: once in a sweep of fewer, in two, in three, ...
 RESEAT = 100
-# Standard errors behind the best that are as good as none, and those that are enough to have fewer
-# topics for good than a number that is given.
-BEHIND, SURE = 0.25, 2.0
+# Standard errors below the best that count as none, and those that suffice to settle for fewer
+# topics than a given number.
+CLOSE, SURE = 0.25, 2.0
 
 
 def numbers_up_to(most: int) -> list[int]:
-    """Return the numbers of topics that are compared where there are at most so many."""
+    """Return the numbers of topics that are compared, up to ``most``."""
     return [k for k in NUMBERS if k < most] + ([most] if most <= NUMBERS[-1] else [])
 
 
@@ -79,14 +79,14 @@ def first_model(
         # No word can choose.
         return live
     is_last = documents == CHOOSING
-    numbers, behind = numbers_up_to(settings.most_first)[::-1], BEHIND
+    numbers, errors = numbers_up_to(settings.most_first)[::-1], CLOSE
     if not is_last:
         # Far fewer topics than the last choice are no longer likely, and many cost most.
         numbers = [k for k in numbers[::2] if k >= chosen / FEWER]
     if settings.learns_topics:
         numbers = numbers[::-1]
     elif is_last:
-        behind = SURE
+        errors = SURE
     texts = texts_of(live, judges)
 
     def judged(i: int) -> tuple[State, Array]:
@@ -94,21 +94,21 @@ def first_model(
         return chain, completion(chain, texts)
 
     chains, found = zip(*each(pool, judged, len(numbers)), strict=True)
-    chain = chains[first_good(np.array(found), behind)]
+    chain = chains[first_good(np.array(found), errors)]
     dissolve(chain, texts_of(live, np.arange(documents)))
     return begin_anew(live, chain, learned, settings)
 
 
-def first_good(found: Array, most: float = BEHIND) -> int:
-    """Return the first row that is at most so many standard errors behind the best.
+def first_good(found: Array, most: float = CLOSE) -> int:
+    """Return the first row within ``most`` standard errors of the best.
 
     Args:
         found: float64[n, D], for each number of topics ln P of each judging document.
         most: standard errors.
     """
-    behind = found[int(np.argmax(found.sum(axis=1)))] - found
-    errors = behind.std(axis=1) * math.sqrt(found.shape[1])
-    return int(np.argmax(behind.sum(axis=1) <= most * errors))
+    losses = found[int(np.argmax(found.sum(axis=1)))] - found
+    errors = losses.std(axis=1) * math.sqrt(found.shape[1])
+    return int(np.argmax(losses.sum(axis=1) <= most * errors))
 
 
 def chain_of(live: State, settings: Gibbs, topics: int, learned: Array) -> State:

@@ -20,7 +20,7 @@ Tables and what they decide are drawn anew once so many tokens have been visited
 a matter of all words, cost little. alpha stays as it is: learned, it was worse in every measure.
 
 :func:`keep_sample` bounds the documents in reach. Document i of all that came has a named uniform,
-and those with the least stay: a uniform sample of all that came, and beside it the few that came
+and those with the lowest stay: a uniform sample of all that came, and in addition the few that came
 after the last ones left.
 """
 
@@ -40,8 +40,8 @@ START = 600
 # Documents of a shard, and the most shards. A visit of a token takes 67, 74, 81, 93 and 106 ns with
 # 1, 2, 4, 8 and 16 shards of 4,000 posts.
 PART, MOST_SHARDS = 250, 4
-# Visits that all documents get together beside R of each, for each doubling of D but for ln 2; D
-# below FEW counts as FEW.
+# Visits that all documents get together in addition to R of each, for each doubling of D, without
+# the factor ln 2; D below FEW counts as FEW.
 EARLY, FEW = 50_000, 500
 # Visits of the documents that chose a model: so many in all, within the least and most of each.
 CHOSEN, AGAIN = 9000, (30, 200)
@@ -159,7 +159,7 @@ def places_of(state: State, numbers: Array) -> Array:
 
 
 def keep_sample(state: State, places: Array, most: int, wanted: Array | None = None) -> Array:
-    """Let documents leave, so that at most ``most`` are in reach beside those that are wanted.
+    """Drop documents, so that at most ``most`` stay in reach in addition to those that are wanted.
 
     Args:
         state: changed.

@@ -1,7 +1,7 @@
 """Filters that leave documents out, and floods of what they leave out.
 
-Documents are counted in blocks of at least :data:`BLOCK`. A flood is told, as an event, with the
-first block of which at least :data:`FLOOD_SHARE` is left out.
+Documents are counted in blocks of at least :data:`BLOCK`. A flood is reported, as an event, with
+the first block of which at least :data:`FLOOD_SHARE` is left out.
 
 The filter that keeps the first of several near copies of a document.
 
@@ -21,7 +21,7 @@ source ever has more than its share of the last N documents, rounded up. A docum
 is always kept, and is one of the n.
 
 If there are fewer sources than 1 / share, all of them reach the bound, and nothing more is learned
-until others come. The event of a flood tells it.
+until others come. An event reports the flood.
 """
 
 from __future__ import annotations
@@ -85,10 +85,10 @@ class Flood:
         if self.came < BLOCK:
             return ()
         share, begins = self.left / self.came, not self.told
-        told = share >= FLOOD_SHARE
+        is_flood = share >= FLOOD_SHARE
         event = Event(FLOOD, self.left, by=by, figures={"share": share}, ids=list(self.ids))
-        self.came, self.left, self.ids, self.told = 0, 0, [], told
-        return (event,) if told and begins else ()
+        self.came, self.left, self.ids, self.told = 0, 0, [], is_flood
+        return (event,) if is_flood and begins else ()
 
     @classmethod
     def from_json(cls, values: object) -> Flood:
@@ -109,7 +109,7 @@ class LeavingOut(ABC):
 
     Attributes:
         flood: what was left out of the block that is being counted.
-        events: the flood that the last minibatch told, if any.
+        events: the flood that the last minibatch reported, if any.
     """
 
     counter: ClassVar[str]

@@ -53,7 +53,7 @@ class Filter(Protocol):
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """Return what the last minibatch told; not saved."""
+        """Return the events of the last minibatch; not saved."""
 
     @classmethod
     def new(cls, settings: LearnerSettings) -> Self:
@@ -110,7 +110,7 @@ class Filtered(NamedTuple):
 
     Attributes:
         minibatch: what is learned; None where all documents are left out.
-        events: what the filters told.
+        events: what the filters reported.
         left_out: the number of documents that were left out, by the filter's counter.
     """
 
@@ -120,7 +120,7 @@ class Filtered(NamedTuple):
 
 
 class FilteredLearner:
-    """A learner behind filters; see the module's docstring.
+    """A learner whose input is filtered; see the module's docstring.
 
     Args:
         inner: the learner that learns what the filters leave.
@@ -207,7 +207,7 @@ class FilteredRuns(FilteredLearner):
 
 
 def filtered(learner: Learner[Any]) -> FilteredLearner:
-    """Return a learner behind the filters of its settings."""
+    """Return a learner whose input passes through the filters of its settings."""
     return (FilteredRuns if isinstance(learner, LearnsRuns) else FilteredLearner)(learner)
 
 

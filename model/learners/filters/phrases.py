@@ -1,9 +1,9 @@
 """Phrases that are learned from the stream.
 
-The pairs of neighbouring words are counted, each once a document, and so are the tokens of each
-word. Of N tokens a word a has n_a and a word b has n_b, and n_ab documents have b directly behind
-a. If words followed each other by chance, the pair would come E = n_a n_b / N times. It is a phrase
-if it came in enough documents (``--phrase_documents``), and if
+Pairs of neighbouring words are counted, each once a document, and so are the tokens of each word.
+Of N tokens, word a has n_a and word b has n_b, and n_ab documents have b directly after a. If words
+followed each other by chance, the pair would occur E = n_a n_b / N times. It is a phrase if it
+occurred in enough documents (``--phrase_documents``), and if
 
     D    = n_ab ln(n_ab / E) - (n_ab - E)             >= ln(1 / FALSE_ALARM)
     NPMI = ln(N n_ab / (n_a n_b)) / ln(N / n_ab)      >= --phrase_npmi

@@ -35,7 +35,7 @@ class Dict(VocabularySettings):
     def check(self) -> None:
         if not self.word_list:
             remedy = "Give a file of words with --word_list."
-            raise OptionError("--vocabulary", self.kind, "a list of words beside it", remedy)
+            raise OptionError("--vocabulary", self.kind, "a list of words with it", remedy)
 
     @property
     def words(self) -> tuple[str, ...]:

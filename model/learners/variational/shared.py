@@ -69,7 +69,7 @@ class KnownTokens(NamedTuple):
 
 @dataclass
 class VariationalState(KeepsEvidence, Generic[S]):
-    """What every variational learner keeps beside its topics.
+    """What every variational learner keeps in addition to its topics.
 
     Attributes:
         settings, key, threads: as given to ``init``.

@@ -217,7 +217,7 @@ def draw_tokens(particles, prior, pages, draws, scratch, p, slot, first, last, p
         p: the particle.
         slot: the document.
         first: its first token to draw.
-        last: the token behind the last one.
+        last: the token after the last one.
         purpose: names the draws.
         index: the index of the first uniform.
     """

@@ -17,7 +17,7 @@ counts, those of the tokens whose topics are drawn. A row of sampled counts has 
 topic, ``count << bits | topic``, in descending order, so a walk through q ends early. The order is
 a function of the counts, so the bits do not depend on how a state was reached. For the same reason
 smoothing, whose rounding errors accumulate, is summed anew at the start of each document. Entries
-behind the end of a row, up to a whole block, have no tokens
+past the end of a row, up to a whole block, have no tokens
 (:mod:`beam_topics.model.inference.kernels.row_sums`).
 
 A token is not removed from its row before it is drawn. Its own part of q is subtracted, and the row

@@ -8,7 +8,7 @@ longer form has no row, and is a miss each time.
 
 Before that the signs of the default word forms are joined in ASCII, by the rules of
 :mod:`beam_topics.model.words.word_forms` for ``capitals``, ``codes`` and ``signs``. Regular
-expressions take five times as long. A text has room before and behind it, so that what is around a
+expressions take five times as long. A text has room before and after it, so that what is around a
 sign can be read (:data:`ROOM`).
 """
 
@@ -19,7 +19,7 @@ import numpy as np
 from beam_topics.model.kernels.jit import kernel, page_inlined, page_kernel, trailing_zeros
 from beam_topics.model.words.kernels.word_index import FIRST, LONGEST, SECOND
 
-# Bytes that are no part of a word, before and behind the texts.
+# Bytes that are no part of a word, before and after the texts.
 ROOM = 16
 # Classes of bytes. Those from 128 on are parts of characters of words, in texts that are cut.
 _LETTER, _DIGIT, _LINE = (1 << bit for bit in range(3))
@@ -70,7 +70,7 @@ def _places_of(flags, places, of_edges):
 
     Args:
         flags: uint64[8n], bytes of 0 or 1.
-        places: int32[64n + 1], written; the last one is behind all bytes.
+        places: int32[64n + 1], written; the last one is past all bytes.
         of_edges: whether it is the places of bytes that are not as the one before.
 
     Returns:
@@ -311,7 +311,7 @@ def plain_forms(text, misses, least, most):
         most: the most letters.
 
     Returns:
-        bool[m], which they are; uint8, each of them with a newline behind it.
+        bool[m], which they are; uint8, each of them followed by a newline.
     """
     found, made = np.zeros(len(misses), np.bool_), np.empty(len(text), np.uint8)
     n = 0
@@ -338,7 +338,7 @@ def settle(numbers, bounds, misses, decided, rows, places):
         misses: int64[m, 3], of it.
         decided: int32[m], the number of a word, or DROPPED, for each miss.
         rows: int64, the table; the rows of the misses are written.
-        places: int32, -1 for each word, and 0 behind them; written, and put back.
+        places: int32, -1 for each word, and 0 after them; written, and put back.
 
     Returns:
         int32[V], the words that are used; int32[N], the tokens that are kept, as indices into

@@ -3,8 +3,8 @@
 A dictionary of Python reads memory several times for a word: the string, the entry, the stored
 string and its number. Here the list is one text of words joined by newlines, with an open hash
 table of (31 bits of a word's hash, its number), at least half empty. Words are looked up from
-another joined text. Bytes are compared, so two words are never confused. A list may grow: its words
-then each end with a newline, and its arrays have room behind them.
+another joined text. Bytes are compared, so two words are never confused. A list may grow: each
+of its words then ends with a newline, and its arrays have spare room.
 
 :func:`distinct_words` and :func:`take_words` read and write eight bytes at a time: ``windows[at]``
 is the number whose lowest byte is byte ``at`` of a text. A word of up to 16 bytes is two such
@@ -180,7 +180,7 @@ def distinct_words(windows, begins):
     """Give words numbers by their first use.
 
     Args:
-        windows: uint64, the windows of a text of words, each with one byte behind it.
+        windows: uint64, the windows of a text of words, each followed by one byte.
         begins: int64[W + 1], where each word begins, and one more would.
 
     Returns:
@@ -228,10 +228,10 @@ def begins_of(starts, places):
 
 @kernel
 def take_words(windows, starts, places, begins, made):
-    """Write the words at places, each with the byte behind it.
+    """Write the words at places, each with the byte after it.
 
     Args:
-        windows: uint64, the windows of a text of words, each with a newline behind it.
+        windows: uint64, the windows of a text of words, each followed by a newline.
         starts: int64, where each word begins.
         places: int[n], numbers of words.
         begins: of :func:`begins_of`.

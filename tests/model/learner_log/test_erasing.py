@@ -273,7 +273,7 @@ def test_too_many_windows_are_refused_and_a_time_needs_one(tmp_path, monkeypatch
     # The documents are of 15 windows.
     monkeypatch.setattr(erasing, "MOST_HASHES", 29)
     told = "--ids: '2 ids without times' was given; allowed is 1 where documents are of 15 windows"
-    with pytest.raises(OptionError, match=f"{told}. Write the time of the document behind each id"):
+    with pytest.raises(OptionError, match=f"{told}. Write the time of the document after each id"):
         erase(store, VICTIM, "d3")
     then = bytes_below(tmp_path)
     assert erase(store, f"{VICTIM}\t2024-01-01", f"d3\t{to_iso(40 * DAY)}")[0].found == set()

@@ -151,8 +151,8 @@ def test_prior_tokens_are_none_of_documents():
         ({"seeds": ("sea: ship", "sea: sail")}, "each name once"),
         ({"seed_strength": 10**9}, "5000000000 prior tokens.*lower --seed_strength, or lower"),
         ({"seeds": ("sea: ship^0",)}, r"'ship\^0' was given; allowed is 1 to 1073741824 prior"),
-        ({"seeds": (f"sea: ship^{2**31}",)}, "behind a word. Correct the number."),
-        ({"seeds": ("sea: ship^" + "9" * 5000,)}, "behind a word. Correct the number."),
+        ({"seeds": (f"sea: ship^{2**31}",)}, "for a word. Correct the number."),
+        ({"seeds": ("sea: ship^" + "9" * 5000,)}, "for a word. Correct the number."),
         ({"max_words": 6}, "at most half of --max_words"),
         (
             {"vocabulary": "given", "vocabulary_file": ("ship", "harbour", "road")},

@@ -11,7 +11,7 @@ from beam_topics.model.publishing.local_files import (
     LocalBlobs,
     blobs_at,
     remove_leftovers,
-    write_beside,
+    write_temporary,
 )
 from beam_topics.transforms.write import write_file
 
@@ -24,7 +24,7 @@ def test_a_file_is_whole_where_the_system_takes_parts(tmp_path, monkeypatch):
         return wrote[-1]
 
     monkeypatch.setattr(os, "write", slow)
-    name = write_beside(str(tmp_path / "a" / "b" / "file"), b"0123456789")
+    name = write_temporary(str(tmp_path / "a" / "b" / "file"), b"0123456789")
     assert Path(name).read_bytes() == b"0123456789"
     assert wrote == [3, 3, 3, 1]
     assert Path(name).parent == tmp_path / "a" / "b"
@@ -39,7 +39,7 @@ def test_a_file_that_cannot_be_written_is_closed(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "write", full)
     monkeypatch.setattr(os, "close", lambda number: closed.append(close(number)))
     with pytest.raises(OSError, match="No space left"):
-        write_beside(str(tmp_path / "file"), b"0")
+        write_temporary(str(tmp_path / "file"), b"0")
     assert len(closed) == 1
     assert list(tmp_path.iterdir()) == []
 
@@ -48,7 +48,7 @@ def test_a_file_that_cannot_be_written_is_closed(tmp_path, monkeypatch):
 def test_the_mask_of_the_process_decides_who_may_read(tmp_path, mask, mode):
     before = os.umask(mask)
     try:
-        name = write_beside(str(tmp_path / "file"), b"0")
+        name = write_temporary(str(tmp_path / "file"), b"0")
     finally:
         os.umask(before)
     assert Path(name).stat().st_mode & 0o777 == mode

@@ -197,7 +197,7 @@ def test_settings_name_the_release_and_defaults_are_stored_as_before():
         ),
         (
             {"stop_words": "language"},
-            "--stop_words: .*allowed is language only with --key_from=language beside it",
+            "--stop_words: .*allowed is language only with --key_from=language",
         ),
     ],
 )

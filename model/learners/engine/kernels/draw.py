@@ -334,7 +334,7 @@ def merge(first, last, rows, slots, pools):
 
     Args:
         first: the first word.
-        last: the word behind the last one.
+        last: the word after the last one.
         rows: int32[W, T8], n_wt, changed.
         slots: int32[S, W], the place of each shard's copy; -1 afterwards.
         pools: int32[S, W, T8], the copies.

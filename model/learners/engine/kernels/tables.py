@@ -164,7 +164,7 @@ def seat(first, last, rows, shares, shared_share, tables, of_topics, key0, key1,
 
     Args:
         first: the first word.
-        last: the word behind the last one.
+        last: the word after the last one.
         rows: int32[W, T8], n_wt.
         shares: float64[W], a G_w.
         shared_share: a0 G0_w, the same for all words.
@@ -209,7 +209,7 @@ def draw_base(first, last, tables, shared_share, base, key0, key1, epoch):
 
     Args:
         first: the first word.
-        last: the word behind the last one.
+        last: the word after the last one.
         tables: int64[W], m_w.
         shared_share: a0 G0_w.
         base: float64[W], written.

@@ -10,8 +10,8 @@ from beam_topics.model.learners import learner_for
 from beam_topics.model.learners.engine import learner as engine_learner
 from beam_topics.model.learners.engine import start, stored
 from beam_topics.model.learners.engine.start import (
-    BEHIND,
     CHOOSING,
+    CLOSE,
     SURE,
     first_good,
     numbers_up_to,
@@ -121,7 +121,7 @@ def test_the_first_good_number():
     spread = np.tile([1.0, -1.0], 50)
     error = 10.0
     rows = [np.zeros(100) - behind / 100 + spread * (behind > 0) for behind in (9, 3, 2, 0)]
-    assert BEHIND * error == 2.5 and first_good(np.array(rows)) == 2
+    assert CLOSE * error == 2.5 and first_good(np.array(rows)) == 2
     assert first_good(np.zeros((3, 4))) == 0
 
 
@@ -143,7 +143,7 @@ def test_one_topic_is_enough_for_words_that_say_nothing_of_each_other(seed, monk
     [
         ({"schedule": "archive"}, "number with --schedule=archive. Give a number, or --schedule=s"),
         ({"births": "off"}, "a number with --births=off. Give a number, or --births=on"),
-        ({"seeds": ("a: b",)}, "none beside --topics=auto"),
+        ({"seeds": ("a: b",)}, "none with --topics=auto"),
         ({"max_topics": 70_000}, "--max_topics"),
     ],
 )

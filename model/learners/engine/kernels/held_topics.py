@@ -1,21 +1,21 @@
-"""Topics that are learned beside others, and what documents are made of when topics are held.
+"""New topics that are learned while others are held, and mixtures of documents over held ones.
 
 phi_wk = P(w | k) of K topics is held. A document's mixture theta follows from its tokens by EM:
 
     theta_k  ~  alpha + sum_i theta_k phi_(w_i)k / sum_l theta_l phi_(w_i)l.
 
-*Completion* predicts the tokens at odd places by the mixture of those at even places. Sums over
-topics have eight parts, of every eighth topic, which are added in one order: so the bits are fixed,
-and the compiler can use vectors.
+*Completion* predicts the tokens at odd places from the mixture of those at even places. Sums over
+topics have eight parts, one for every eighth topic, which are added in a fixed order, so the bits
+are fixed and the compiler can use vectors.
 
-:func:`learn_beside` draws the topics of tokens among K old topics, which are held, and m new ones,
+:func:`learn_new` draws the topics of tokens among K old topics, which are held, and m new ones,
 whose counts n_wj change. Token i of document d has
 
     P(z_i = k) ~ (n_kd + alpha) phi_wk                                 old
     P(z_i = K + j) ~ (n_(K+j)d + alpha) (n_wj + a G_w) / (n_j + a)     new, counts without i.
 
-Of the old ones only those that are *near* a document are told apart, its most probable ones. The
-others are one, with the mass alpha (sum_k phi_wk - that of the near ones).
+Of the old ones, only those *near* a document, its most probable ones, are told apart. The others
+count as one, with the mass alpha (sum_k phi_wk - that of the near ones).
 """
 
 from __future__ import annotations
@@ -199,7 +199,7 @@ def _drawn(inside, row, near, counts, share, totals, a, alpha, whole, cumulated,
 
 
 @kernel
-def learn_beside(
+def learn_new(
     words, offsets, topics, phi, near, counts, shares, a, alpha, sweeps, key0, key1, sweep
 ):
     """Draw the topics of all tokens several times.
