@@ -4,14 +4,15 @@
 
 1. *Start*: some documents, in one sequence (S = 1), many times. They choose the topics.
 2. *Levels*: each doubles the documents. The new half gets its first topics given the model of all
-   before it. Then all of the level are visited ceil(D / documents of the level) times. So a level
-   costs about D visits whatever its size, and the early ones, which shape the topics, come often.
+   documents before it. Then all documents of the level are visited ceil(D / their number) times.
+   So a level costs about D visits whatever its size, and the early ones, which shape the topics,
+   come often.
 3. *Sweeps* over all documents, an epoch each.
 4. *Last sweeps* over all documents, several epochs each, which are closer to the exact law
    (:mod:`beam_topics.model.learners.engine.epoch`).
 
-alpha stays as it is. Learned from the start, its sum falls before topics are good, documents keep
-few topics, and the chain sticks; learned in the late sweeps, it changes no measure.
+alpha is fixed. Learned from the start, its sum falls before topics are good, documents keep few
+topics, and the chain gets stuck; learned in the late sweeps, it changes no measure.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Topics are born one at a time, while a stream is learned.
 
-What one minibatch does (:func:`follow`), besides what
+A minibatch does the following (:func:`follow`), besides what
 :mod:`beam_topics.model.learners.engine.stream` does anyway:
 
 1. *Judge*. Each pending candidate (:mod:`beam_topics.model.learners.engine.candidates`) predicts
    the documents before anyone has learned them. It makes two wagers: that documents gain by it, and
-   that those of today hold it more often than those of the past. A judge holds it only if it also
-   gains more than 5 nats, or half a nat for each token predicted: others touch it by chance, more
-   often than a rare subject comes.
+   that those of today hold it more often than those of the past. A document counts as holding it
+   only if it gains more than 5 nats, too, or half a nat per predicted token: others touch it by
+   chance, more often than a rare subject comes.
 2. *Bear*. If one wins both, the topics that rise together become one topic with the next number,
    which gets their tokens. The birth is reported (``StepInfo.events``).
 3. *Learn*. Every fourth document that comes waits for 3,200 documents: a past that nobody has
@@ -17,21 +17,21 @@ What one minibatch does (:func:`follow`), besides what
    below that of the last minibatches, its first half proposes many topics, and its second half
    judges.
 5. *Watch* (:mod:`beam_topics.model.learners.engine.nursery`). Topics that hardly any document is
-   about any more have ended, and are reported.
+   about any longer have ended, and are reported.
 6. *Propose*, every 600 documents (:mod:`beam_topics.model.learners.engine.proposals`): words that
    come more often than the snapshot of 1,200 documents ago expects, and topics learned from the
    documents that have two of them. Pairs of topics that may be one are sought then, too, and judged
    after candidates (:mod:`beam_topics.model.learners.engine.merges`).
 
-Waiting begins after 2,000 documents, so a version of small data lacks none. Later ones lack at most
-800 of the last 3,200 documents, which are learned when their time has come. The newest 3,000
+Waiting begins after 2,000 documents, so a version of a small collection lacks none. Later versions
+lack at most 800 of the last 3,200 documents, which are learned when they are due. The newest 3,000
 documents stay at hand in addition to the sample.
 
 The model starts with T topics, or with fewer where fewer are better
 (:mod:`beam_topics.model.learners.engine.start`), and documents that none explains get the rest
-(:mod:`beam_topics.model.learners.engine.splits`). T more ids are for births; then a birth takes the
-id of an ended topic or of a merge (:mod:`beam_topics.model.learners.engine.merges`). alpha of a
-topic is a number, so the sum of alpha is at most twice that of T topics.
+(:mod:`beam_topics.model.learners.engine.splits`). T more ids are for births. After that, a birth
+takes the id of an ended topic or of a merge (:mod:`beam_topics.model.learners.engine.merges`).
+alpha of a topic is a number, so the sum of alpha is at most twice that of T topics.
 """
 
 from __future__ import annotations

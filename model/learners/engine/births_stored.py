@@ -1,8 +1,8 @@
 """What births need, saved: ``BTGb``, a part of the state of ``gibbs``.
 
-What follows from other parts is not saved: the counts of a candidate from its documents and the
-topics of their tokens. The snapshots of pending candidates are after the others, and before all
-documents.
+What follows from other parts is not saved, such as the counts of a candidate, which follow from
+its documents and the topics of their tokens. The snapshots of pending candidates are after the
+others, and before all documents.
 """
 
 from __future__ import annotations

@@ -9,9 +9,9 @@ new topics have the counts n_wj of the candidate's documents and the strength mi
 
 1. Tokens of words in excess begin in one new topic for each document, the others in old ones, by
    the document's mixture.
-2. Five sweeps. Documents with less than .05 of their tokens in new topics leave. Ten more.
+2. Five sweeps; documents with less than .05 of their tokens in new topics leave; ten more sweeps.
 3. New topics are one if their words are alike: the cosine of n_wj / sqrt(G_w) is above .2.
-4. Topics stay that six or more of the documents hold. A document *holds* a topic if more than .1
+4. Topics that at least six of the documents hold stay. A document *holds* a topic if more than .1
    of its mixture is the topic's.
 
 The many topics of a new domain, and those of documents that no topic explains, begin evenly, token
@@ -20,7 +20,7 @@ documents.
 
 A document *may* hold a candidate if a tenth of it explains the tokens better than the stream's
 words alone: sum over its tokens of ln(.9 + .1 max_j phi_wj / share of w) > 0. Few do, and mixtures
-are computed for these alone.
+are computed for these only.
 
 Two wagers decide whether a topic is born. A *test martingale* is a wealth that begins at 1 and that
 a bet multiplies by a number whose mean is at most 1 if the hypothesis H0 holds, whatever happened
@@ -34,9 +34,9 @@ at most q. The stakes of a bet may depend on everything before it, and on nothin
 *Gain*: g nats that a document gains by new topics, cut to [-b, b]. H0: the mean of g is at most 0,
 given the past. The wealth is the mean over some stakes s of prod(1 + s g / b).
 
-*Rise*: blocks of n documents of today and one of the past. x of the n hold a topic, and y of the
-one. H0: both have the same rate. With guesses p and q of the two rates, from earlier blocks,
-p >= q, and m = (n p + q) / (n + 1), a block multiplies the wealth by
+*Rise*: blocks of n documents of today and one of the past. Of the n, x hold a topic; of the one, y
+do. H0: both have the same rate. With guesses p and q of the two rates, from earlier blocks, p >= q,
+and m = (n p + q) / (n + 1), a block multiplies the wealth by
 
     p^x (1 - p)^(n - x) q^y (1 - q)^(1 - y) / [m^(x + y) (1 - m)^(n + 1 - x - y)].
 

@@ -8,21 +8,21 @@ Given G, phi and theta are summed out, and a token i of word w in document d has
 
     P(z_i = t | all others) ~ (alpha_t + n_td) (n_wt + a G_w) / (n_t + a),    counts without i.
 
-An epoch visits some documents once. G, a, a0 and alpha are frozen in it.
+An epoch visits some documents once. G, a, a0 and alpha are fixed during it.
 
 1. *Sample*. Shard s of S takes the documents s, s + S, s + 2 S, ... of the list. It draws their
-   tokens one after the other, given the counts of the epoch's begin and its own changes.
+   tokens one after the other, given the counts at the start of the epoch and its own changes.
 2. *Merge*. The changes of all shards are added to the counts.
 3. *Reseat*. Tables, a, a0 and G are drawn from their conditional distributions given z.
 
-S, the list and its order are part of the law. The number of threads is not: it changes no bit.
-With S = 1 an epoch is a Gibbs step, so the law of z is the posterior. With S > 1 a
-shard does not see what others change in the same epoch. The law is then another one, and the
-difference grows with the share of all tokens that an epoch visits, more than with S: two shards
-pass tokens of a rare word between their topics, so rare words stay spread over more topics, with
-more tables and a greater a. Several epochs with a part of the documents each are closer to S = 1.
-The first documents of a model need S = 1, because shards that begin with nothing learn S models
-whose topic numbers do not agree.
+S, the list and its order are part of the law. The number of threads is not: it changes no bit. With
+S = 1 an epoch is a Gibbs step, so the law of z is the posterior. With S > 1 a shard does not see
+what the others change in the same epoch. The law then differs, and the difference grows with the
+share of all tokens that an epoch visits, more than with S: two shards pass tokens of a rare word
+between their topics, so rare words stay spread over more topics, with more tables and a greater a.
+Several epochs, each over a part of the documents, are closer to S = 1. The first documents of a
+model need S = 1, because shards that begin with nothing learn S models whose topic numbers do not
+agree.
 """
 
 from __future__ import annotations

@@ -6,13 +6,13 @@ documents, and a snapshot learns all of them anew
 (:mod:`beam_topics.model.learners.engine.archive`).
 
 P(w | t) of a version is (n_wt + a G_w) / (n_t + a) with the mean of G given the tables. A growing
-vocabulary leaves one share of G, a0 / (W + 1) tables, for a word to come.
+vocabulary reserves one share of G, a0 / (W + 1) tables, for the next new word.
 
 An archive may go on as a stream, which begins with the model of the archive's newest version:
-counts, topics of tokens, tables, G, a, a0 and alpha. The documents have the numbers in which they
-came. A sample of them and the newest ones stay at hand. T is chosen already, and D counts the
-documents of the archive, so the stream visits earlier documents as often as one that has seen them.
-Births have the archive's words and its model as their first snapshot.
+counts, topics of tokens, tables, G, a, a0 and alpha. The documents are numbered as they came. A
+sample of them and the newest ones stay at hand. T is already chosen, and D counts the documents of
+the archive, so the stream visits earlier documents as often as one that has seen them. Births have
+the archive's words, and its model as their first snapshot.
 """
 
 from __future__ import annotations

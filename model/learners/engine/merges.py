@@ -10,27 +10,27 @@ and n_dx and n_dy without the token itself, a token of topic x has the probabili
     two   (n_dx + alpha) p + (n_dy + alpha) q
     one   (n_dx + n_dy + 2 alpha) (n_x p + n_y q) / (n_x + n_y),
 
-but for a factor, and the cost is the mean of ln(two / one), 0 for tokens of other topics: nats a
-token of all that came. Only settled topics merge, because nobody knows what a young one will be.
+up to a factor, and the cost is the mean of ln(two / one), 0 for tokens of other topics, in nats
+per token of all that came. Only settled topics merge: what a young one becomes is unknown.
 
-*Twins*: two topics that are one subject become one. Every 600 documents pairs of topics that have
-not ended are sought whose words are alike: the cosine of p / sqrt(G) is above .5. Different
+*Twins*: two topics that are one subject become one. Every 600 documents, pairs of topics that have
+not ended and whose words are alike are sought: the cosine of p / sqrt(G) is above .5. Different
 subjects do not reach it (none of 50 topics of news or abstracts does).
 
-The documents that come judge a pair, before anyone has learned them. A document that may hold one
-of the two (:func:`~beam_topics.model.learners.engine.candidates.may_hold`) gains
+New documents judge a pair before anyone has learned them. A document that may hold one of the two
+(:func:`~beam_topics.model.learners.engine.candidates.may_hold`) gains
 
     ln P(odd tokens | even tokens; the two are one) - ln P(odd | even; two),
 
 others gain 0, and each gets .0015 nats for each token predicted. H0: the mean is at most 0, that
 is, one topic loses .0015 nats a token of the whole stream or more. The wager is that of births,
 with gains cut at one nat, because documents differ little. A learner makes the halves of one
-subject different by chance within some hundred documents, and the two then are better than the one
-by up to .001 nats: a smaller bound keeps them apart.
+subject differ by chance within a few hundred documents, and the two are then better than the one by
+up to .001 nats: a smaller bound would keep them apart.
 
 A pair that 1,500 documents do not join is left alone for 3,000. The id without tokens counts as
-ended, so a birth takes it later. Until then its alpha is 0 while documents are learned, or it would
-take the half of another topic.
+ended, so a birth takes it later. Until then its alpha is 0 while documents are learned, so that it
+takes no half of another topic.
 """
 
 from __future__ import annotations

@@ -25,9 +25,9 @@ A young model dissolves some of its topics, and topics merge: what documents wer
 they are about today. A topic that seems to end has *ended* if the sum since its silence also
 exceeds 10 nats by what the documents at hand are about today; else their share before is r.
 
-An ended topic stays in the model, so that a subject that returns takes it again. When the mirror
-sum exceeds ln 100, the topic is back: a false return costs only an id. A birth that needs an id takes that
-of the topic that ended first.
+An ended topic stays in the model, so that a subject that returns takes it again. Above ln 100, the
+mirror sum says that it is back: a false return costs only an id. A birth that needs an id takes
+that of the topic that ended first.
 """
 
 from __future__ import annotations

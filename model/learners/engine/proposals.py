@@ -1,23 +1,23 @@
 """Where a new subject is sought: words in excess, and documents that have two of them.
 
-Of the documents D since the snapshot, N_k tokens are in topic k, and word w is in O_w of them.
-Expected are E_w = r_w sum_k N_k phi_wk, where r_w is the number of documents that had w so far for
-each of its tokens. w is in excess if O_w is 5 or more and
+Of the documents D since the snapshot, N_k tokens are in topic k, and word w is in O_w of them. The
+expected number is E_w = r_w sum_k N_k phi_wk, where r_w is the number of documents that had w so
+far for each of its tokens. w is in excess if O_w is 5 or more and
 
     z = 2 [sqrt(O_w + 3/8) - sqrt(E_w + 3/8)] > 3.
 
-A stream that does not change has some such words, and so candidates are learned only if the excess,
-the sum of O_w ln((O_w + .5) / (E_w + .5)), is no less than .8 of the least of the last three. Then
-a candidate gathers all documents since the snapshot that hold it.
+A stream that does not change has some such words, too, so candidates are learned only if the
+excess, the sum of O_w ln((O_w + .5) / (E_w + .5)), is at least .8 of the lowest of the last three.
+Then a candidate gathers all documents since the snapshot that hold it.
 
 *Domains*: the topics of many subjects, born at once. A minibatch is an *alarm* if ln p of a token
 falls below the mean of the last five by more than .2 nats and by more than four standard deviations
 of its differences. ln p is that of the first pass, before anyone has learned the documents.
 
 The minibatch is taken out of the counts again. Of its first half, the documents with two words in
-excess of the current topics propose half of all topics, or fewer if they are few. Its second half
-judges: documents gain by the new topics (the wager of gain; there is no past to compare with). Then
-all new topics that the judges hold are born, the most held first, as long as there are ids.
+excess, given the current topics, propose half of all topics, or fewer if they are few. Its second
+half judges: documents gain by the new topics (the wager of gain; there is no past to compare with).
+Then all new topics that the judges hold are born, the most held first, as long as there are ids.
 """
 
 from __future__ import annotations

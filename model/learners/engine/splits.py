@@ -10,14 +10,14 @@ not separate it again. So the documents that fit worst are examined from time to
 2. *Children*. For m = 1, 2, 4, 8 the m children are learned from these documents in 30 sweeps,
    with all topics held. All tokens begin evenly in the children, so that these sort themselves
    out.
-3. *Judgement*: ln P(odd tokens | even tokens) of each document by children that are learned from
-   the other two thirds, with its third's tokens taken out of the counts: neither side has
-   learned it. The least good m is taken
+3. *Judgement*: ln P(odd tokens | even tokens) of each document, by children that are learned from
+   the other two thirds, with the tokens of its own third taken out of the counts: neither side has
+   learned it. The smallest good m is taken
    (:func:`~beam_topics.model.learners.engine.start.first_good`). Children get ids if the wager of
    births says that the documents gain, with the same chance of a false alarm, and if they gain .05
    nats a token of *theirs*: for the whole stream that is next to nothing.
-4. *Ids*. The children are learned once more from all these documents, and get unused ids. Of
-   ``--topics=auto`` these are m. Of a number T, all up to T are used, because so many topics are
+4. *Ids*. The children are learned once more from all these documents, and get unused ids. With
+   ``--topics=auto`` these are m. With a number T, all up to T are used, because T topics are
    wanted.
 
 The next look is 300 documents later, or a quarter of all documents where none got an id. None of

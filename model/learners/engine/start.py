@@ -6,9 +6,9 @@ than one of too few: of three subjects it makes fifty fragments. So a stream beg
 1. Until 10 documents have come, the model has T topics, or one with ``--topics=auto``.
 2. The first 10, 16, 26, 42, ... and 300 documents choose a model (:func:`first_model`): a subject
    that begins between two choices waits for the next. For each K of 1, 2, 3, 4, 6, 8, ... up to T,
-   a chain learns two thirds of them, which are drawn, in 40 sweeps, S = 1; fewer than 300 compare
-   every second K from a third of the last choice on. The others judge: g_d(K) is the probability of
-   the tokens of document d at odd places, given those at even places. K is *good* if it is within s
+   a chain learns a random two thirds of them in 40 sweeps, S = 1; fewer than 300 compare every
+   second K from a third of the last choice on. The others judge: g_d(K) is the probability of the
+   tokens of document d at odd places, given those at even places. K is *good* if it is within s
    standard errors of the best K',
 
        sum over d of [g_d(K') - g_d(K)] <= s (sd of these differences) sqrt(number of d).
@@ -19,9 +19,9 @@ than one of too few: of three subjects it makes fifty fragments. So a stream beg
    documents together then stay within 1/4 standard error. A topic that documents have learned
    serves them better than others do, so a topic of a subject of its own stays. The model goes on
    from the chain (:func:`begin_anew`), and learns the documents as if they were its first
-   minibatch. Topics get other numbers then.
+   minibatch. This renumbers the topics.
 
-Later documents get what is left of T topics, or more topics of ``auto``, where no topic explains
+Later documents get the rest of T topics, or with ``auto`` more topics, where no topic explains
 them (:mod:`beam_topics.model.learners.engine.splits`). With seeds or without births, the model has
 T topics from the start.
 """

@@ -6,10 +6,10 @@ The model of T topics over W words is
 
 The state consists of the topic z of each token of the documents in reach, the counts n_wt and n_t,
 the parameters G, a, a0 and alpha, and the number of epochs, which names the draws. Counts may
-exceed what z explains: by those of documents that have left, and by prior tokens.
+exceed those of z by the tokens of documents that have left and by prior tokens.
 
-Arrays have room: they are longer than what is in use, and double when it ends. So minibatches add
-documents and words in amortised constant time.
+Arrays have spare room and double when it is used up, so minibatches add documents and words in
+amortised constant time.
 
 >>> state = State(topics=3, seed=1)
 >>> state.add_words(4)

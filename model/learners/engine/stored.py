@@ -1,7 +1,7 @@
 """The saved state of ``gibbs``: ``BTG1``, canonical bytes, checked before a kernel sees them.
 
 What follows from other parts is not saved: n_t from n_wt, W from the words, D from the lengths.
-Counts are sparse: for each word how many topics have it, then these topics, then the counts.
+Counts are sparse: for each word the number of topics that have it, these topics, and the counts.
 """
 
 from __future__ import annotations

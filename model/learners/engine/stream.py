@@ -4,20 +4,20 @@
 
 1. *First pass*: an epoch over the n documents gives their tokens their first topics. The
    probability of their words in it is a prediction, because no later document has been seen.
-2. *Visits*: (R + 50,000 / D) n visits of documents are owed. They are paid as soon as 1,000 are,
-   or as many as documents are in reach, which are drawn evenly. They make equal epochs. The
-   documents of an epoch are distinct, and they are at most half of the reach or 1,000, because what
-   shards do not see of each other grows with the share of an epoch.
+2. *Visits*: (R + 50,000 / D) n visits of documents are owed. They are made once 1,000 are owed, or
+   as many as there are documents in reach, in equal epochs of evenly drawn documents. The documents
+   of an epoch are distinct, and at most half of those in reach or 1,000, because what shards do not
+   see of each other grows with the share of an epoch.
 
-A version lacks fewer than 1,000 visits of documents, those of ten that arrive; each document has
-topics. So what is learned depends on the sequence of minibatches alone, not on versions.
+A version lacks fewer than 1,000 visits, those of ten arriving documents; each document has topics.
+So what is learned depends on the sequence of minibatches alone, not on versions.
 
 The first 600 documents are one sequence, S = 1: from nothing, shards would learn models whose
-topics do not agree. Later a shard has at least 250 documents, and there are at most 4: shards copy
-the rows of the words that they meet, and many copies do not fit a processor's cache.
+topics do not agree. Later a shard has at least 250 documents, and there are at most 4 shards: each
+copies the rows of the words that it meets, and many copies do not fit into a processor's cache.
 
-Tables and what they decide are drawn anew once so many tokens have been visited that the tables,
-a matter of all words, cost little. alpha stays as it is: learned, it was worse in every measure.
+Tables and what they decide are drawn again once so many tokens have been visited that the tables,
+which span all words, cost little. alpha is fixed: learned, it was worse in every measure.
 
 :func:`keep_sample` bounds the documents in reach. Document i of all that came has a named uniform,
 and those with the lowest stay: a uniform sample of all that came, and in addition the few that came

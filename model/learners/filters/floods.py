@@ -10,8 +10,8 @@ It compares each document of a minibatch with the last documents that were kept,
 (:mod:`beam_topics.model.learners.filters.kernels.signatures`), and leaves out those that are near
 copies.
 
-Documents of fewer than :data:`SMALLEST` distinct words are neither compared nor remembered: short
-texts are often equal by chance.
+Documents of fewer than :data:`SMALLEST` distinct words are neither compared nor remembered,
+because short texts are often equal by chance.
 
 The filter that keeps at most a share of the documents from one source.
 

@@ -1,14 +1,13 @@
 """Words that are in too many documents of the stream, which are left out.
 
-``--max_df=0.5`` leaves out words that more than half of the documents have. How many documents have
-a word is counted in bounded memory (:class:`FrequentItems`). A word is left out from the minibatch
-after the one at which the lower bound of its count is above the share, once :data:`LEAST` documents
-have come, so no word is left out that is below it. It comes back when the upper bound is below
-:data:`BACK` of the share. At :data:`HORIZON` documents all counts are halved, so the words follow
-the stream.
+``--max_df=0.5`` leaves out words that more than half of the documents have. The documents that
+have a word are counted in bounded memory (:class:`FrequentItems`). Once :data:`LEAST` documents
+have come, a word whose count has a lower bound above the share is left out from the next minibatch
+on, so no word below the share is left out. It returns when the upper bound is below :data:`BACK` of
+the share. At :data:`HORIZON` documents all counts are halved, so the words follow the stream.
 
-What was learned of a word before it was left out stays in the counts of the learner, and fades
-among what comes. A version does not have the word, so it is unknown to inference.
+What was learned about a word before it was left out stays in the counts of the learner and fades
+as others are added. A version does not have the word, so it is unknown to inference.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ The filters run one after the other, in this order:
 4. frequent words are left out (:mod:`beam_topics.model.learners.filters.frequent_words`). This
    comes after phrases, as in inference, where words that a model does not have are left out last.
 
-A minibatch of which no document is left is not given to the learner. Documents that are left out
+A minibatch without any documents left is not passed to the learner. Documents that are left out
 are labelled like all others, because labels do not come from the learner.
 
 A filter is a function from minibatch to minibatch with a state of its own. What it does depends on

@@ -10,14 +10,14 @@ occurred in enough documents (``--phrase_documents``), and if
 
 exp(-D) is Chernoff's bound of the probability that a sum of independent occurrences with the mean E
 reaches n_ab, so :data:`FALSE_ALARM` bounds the probability of a phrase by chance, for each
-comparison. The second condition is about size, not about chance: neighbours of one subject follow
-each other more often than by chance without being a phrase.
+comparison. The second condition is about the size of the effect, not about chance: neighbours from
+one subject follow each other more often than by chance without being a phrase.
 
 Counts are kept in bounded memory
-(:class:`beam_topics.model.learners.filters.frequent_words.FrequentItems`). The lower bound
-stands for n_ab and the upper ones for n_a and n_b, so what is forgotten makes phrases fewer, never
-more. At :data:`HORIZON` tokens all counts are halved, so the counts follow the stream. Logarithms
-are those of IEEE operations, so all machines decide alike.
+(:class:`beam_topics.model.learners.filters.frequent_words.FrequentItems`). The lower bound stands
+for n_ab and the upper bounds for n_a and n_b, so forgotten counts can only lose phrases, never add
+any. At :data:`HORIZON` tokens all counts are halved, so the counts follow the stream. Logarithms
+are computed by IEEE operations, so all machines decide alike.
 
 The first word of a pair may be a phrase, so phrases grow up to :data:`MOST_WORDS` words. They are
 joined from the minibatch after the one that made them phrases
