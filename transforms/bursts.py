@@ -1,4 +1,4 @@
-"""Tell the bursts of topics when a window of trends closes.
+"""Report the bursts of topics when a window of trends closes.
 
     rows: bytes (JSON) of :mod:`beam_topics.transforms.trends` -> events: bytes (JSON)
 
@@ -63,7 +63,7 @@ class Watch(NamedTuple):
 
 
 def by_watch(data: bytes, rules: Sequence[Rule]) -> Iterator[tuple[bytes, bytes]]:
-    """Yield a row with each key of a state that takes it; all of the model key take stories."""
+    """Yield a row with the key of each state that takes it; stories go to all of the model key."""
     row = json.loads(data)
     for rule in rules:
         for group, word in rule.watches():
@@ -96,7 +96,7 @@ def records_of_bursts(
 
 
 def _words_and_names(shown: Shown, topics: Sequence[int]) -> tuple[list[list[str]], list[str]]:
-    """Return the first words and the names of topics; "" for one that the version has not got."""
+    """Return the first words and the names of topics; "" for one that the version lacks."""
     groups = [shown.groups_of([topic]) for topic in topics]
     snapshot = shown.snapshot
     words = [
@@ -109,7 +109,7 @@ def _words_and_names(shown: Shown, topics: Sequence[int]) -> tuple[list[list[str
 def _stories(
     event: Event, word: str | None, rows: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Return the stories of a window to which most documents of the topic or word of a burst came.
+    """Return the stories of a window that got most documents of the topic or word of a burst.
 
     A word has the documents of the stories that it is a word of.
     """
@@ -194,7 +194,7 @@ class FindBurstsDoFn(PendingDoFn):
 
 
 class FindBursts(beam.PTransform):
-    """Tell bursts; see the module's docstring.
+    """Report bursts; see the module's docstring.
 
     Args:
         root: The model store.

@@ -5,10 +5,10 @@
 The steps that infer (:mod:`beam_topics.transforms.infer`) tally their documents. Windows are of
 event time. A document counts in the window in which it is labelled. In ``beam-topics infer`` that
 is the window of its own time. ``beam-topics stream`` labels a document after its window has closed,
-so it counts in the window that is open then, and so does a late one. A report below
-``retrain_below`` increments the counter ``retrain`` and is logged as a warning, the others as
-information. The tallies wait in state for the end of the window
-(:mod:`beam_topics.transforms.shared`), where they are added up.
+so it counts in the window that is open then, as does a late one. A report below ``retrain_below``
+increments the counter ``retrain`` and is logged as a warning; the others are logged as information.
+The tallies wait in state for the end of the window (:mod:`beam_topics.transforms.shared`), where
+they are added up.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ For one given version, use Beam's RunInference with :class:`TopicModelHandler`, 
 
 ``latest`` is resolved once, when the graph is built, so all workers use the same version. The same
 holds for the classifier, where a method needs one. RunInference's ``model_metadata_pcoll`` names
-other versions while the pipeline runs: its ``model_id`` is the name of a version.
+other versions while the pipeline runs; its ``model_id`` is the name of a version.
 
 For the models of many keys, three transforms give blocks of mixtures:
 
@@ -23,13 +23,13 @@ For the models of many keys, three transforms give blocks of mixtures:
 * :class:`InferTogether` takes methods in which the documents of a model learn from one another,
   such as Gibbs1 and Gibbs2. It is a batch job, with one element for each key.
 
-One step serves all keys. It gathers the documents of a bundle as the bytes that they came in, and
-infers those of each model together: once :data:`MODEL_DOCUMENTS` of it wait, or
-:data:`FLUSH_DOCUMENTS` of all. Their tallies leave with them. So what the step holds has a bound
+One step serves all keys. It gathers the documents of a bundle as the bytes in which they came, and
+infers those of each model together, once :data:`MODEL_DOCUMENTS` of the model wait, or
+:data:`FLUSH_DOCUMENTS` of all. Their tallies are sent with them. So what the step holds has a bound
 that does not depend on the bundle. The models that it has read are kept in memory, up to a number
-of bytes, and the counter ``models_loaded`` says how often one was read. What comes out does not
-depend on the bundles, on the order of the documents, or on which models are in memory. All three
-tally the documents for :class:`beam_topics.transforms.coverage.Coverage`.
+of bytes, and the counter ``models_loaded`` says how often one was read. The results do not depend
+on the bundles, on the order of the documents, or on which models are in memory. All three tally the
+documents for :class:`beam_topics.transforms.coverage.Coverage`.
 """
 
 from __future__ import annotations

@@ -2,17 +2,16 @@
 
     minibatches: (key, bytes (NumberedMinibatch)) -> candidates: (key, bytes (Candidate))
 
-The step decides no order: :class:`beam_topics.transforms.sequence.Sequence` has decided it.
-Minibatches of a key that one bundle sends travel in runs
-(:mod:`beam_topics.model.learner_log.log`). With ``silent_after`` a job that streams has a timer of
-event time for each learner, at the end of its last window and that time. When it fires, the learner
-leaves memory and its log leaves the state of the runner; the head stays. What comes later continues
-at the checkpoint.
+The order was decided by :class:`beam_topics.transforms.sequence.Sequence`. Minibatches of a key
+that one bundle sends travel in runs (:mod:`beam_topics.model.learner_log.log`). With
+``silent_after`` a streaming job has an event-time timer for each learner, that long after the end
+of its last window. When it fires, the learner is removed from memory and its log from the state of
+the runner; the head stays. Later documents continue from the checkpoint.
 
 A minibatch that comes before its turn waits in a bag. :mod:`beam_topics.model.learner_log.log` has
 the protocol. This module connects it to Beam's state, its counters and the progress log.
 
-:mod:`beam_topics.model.learner_log.progress` logs a record every so many tokens of a worker.
+:mod:`beam_topics.model.learner_log.progress` logs a record after a number of tokens of a worker.
 """
 
 from __future__ import annotations

@@ -119,7 +119,7 @@ class PublishDoFn(StatefulDoFn[PublishHead]):
             self._give_back(len(versions))
 
     def _expire(self, key: str, made: int) -> None:
-        """Remove what is not needed any more, now and then: a listing costs as much as a version.
+        """Remove what is no longer needed, now and then: a listing costs as much as a version.
 
         Where the bundle fails after this, it is repeated. What it refers to is within the time of
         grace.

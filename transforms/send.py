@@ -6,19 +6,19 @@ To a Kafka topic they go as JSON messages.
     rows: bytes (JSON) -> nothing
     events: bytes (JSON) -> nothing
 
-The value of a message is the line that a file would have. The key of a mixture's message is the
-JSON list of key, id, timestamp and model version, that of an event's the list of key, version and
-number, and that of a row of trends the list of
-:data:`beam_topics.model.reporting.trends.TREND_KEY`. Readers drop repeated messages by this key,
-and a compacted topic drops them by itself. A bundle ends when the brokers have acknowledged all of
-its messages. If they refuse one, the bundle fails and the runner retries it.
+The value of a message is the line that a file would have. The key of a message is a JSON list:
+key, id, timestamp and model version for a mixture; key, version and number for an event;
+:data:`beam_topics.model.reporting.trends.TREND_KEY` for a row of trends. Readers drop repeated
+messages by this key, and a compacted topic drops them by itself. A bundle ends when the brokers
+have acknowledged all of its messages. If they refuse one, the bundle fails and the runner retries
+it.
 
 Events may be posted to a webhook, which gives dead letters: bytes (JSON).
 :mod:`beam_topics.model.reporting.webhook` has the form of a request. A request without an answer,
-and one whose status is 429 or 5xx, is repeated after the pauses of :data:`PAUSES`; any other status
+and one whose status is 429 or 5xx, is repeated after the pauses of :data:`PAUSES`; any status other
 than 2xx refuses the event at once, as do redirects, which are not followed. An event that is not
-delivered is a dead letter. The events after it in its bundle are tried once until one is
-delivered, so a receiver that is down holds a bundle up by one event's pauses only.
+delivered is a dead letter. The events after it in its bundle are tried once until one is delivered,
+so a receiver that is down delays a bundle by the pauses of one event only.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 **Event time.** The distribution ``event_time_<stage>`` (namespace ``beam_topics``) gets the event
 times that a stage has handled, in seconds since 1970-01-01 UTC. Its maximum is the newest one. The
 lag of a stage is the maximum of ``read`` less its own. No clock takes part, so the metric depends
-on the data alone. A distribution is used and not a gauge, because the maximum of many workers is
-the newest time of all, and a gauge keeps what one of them wrote last.
+on the data alone. A distribution is used rather than a gauge: its maximum over many workers is the
+newest time of all, while a gauge keeps what one of them wrote last.
 
 **Refused records.** :class:`Refusals` counts them by reason, with an example of each reason:
 
@@ -17,15 +17,15 @@ its place comes before those that the step has reported already, so a metric hol
 for each worker.
 
 **Documents without words.** :class:`Wordless` counts documents of which the tokeniser keeps no
-word, and says why for few of each file. The counter ``documents_without_words`` counts all. The
-counters ``lost_<reason>`` count the words of the first ones of a file, or of a bundle of messages
-(:mod:`beam_topics.model.words.tokeniser`). Documents with words cost nothing.
+word, and says why for a few of each file. The counter ``documents_without_words`` counts all. The
+counters ``lost_<reason>`` count the words of the first such documents of a file, or of a bundle of
+messages (:mod:`beam_topics.model.words.tokeniser`). Documents with words cost nothing.
 
 **Heads.** The *head* of a stateful step is a small record with explicit bytes, one for each key. It
 says what the rest of the state must contain. A step reads the head once for each bundle and key,
-and afterwards it reads what it wrote itself. If a bundle fails, the runner discards its writes, and
-the next bundle reads the head again. Mirrors (:mod:`beam_topics.model.documents.pending`) live as
-long as the process. A step uses a mirror only if it agrees with the head.
+and then uses what it wrote itself. If a bundle fails, the runner discards its writes, and the next
+bundle reads the head again. Mirrors (:mod:`beam_topics.model.documents.pending`) live as long as
+the process. A step uses a mirror only if it agrees with the head.
 
 **Periods.** In a :class:`PeriodDoFn` records wait in state until event time has passed the end of
 their period. An event-time timer of the period closes it; no clock is read. Results therefore come

@@ -16,10 +16,11 @@ documents without a known word: they have no topic, and count in the ``documents
 
 ``part`` is ``window_end``, unless mixtures came after their window had been closed: they are in
 another part of it, which is named after the window that was open then. A row is named by (key,
-window_start, group, topic, part, run). Parts add up: documents and tokens as they are, mean shares
-weighted by documents (:func:`beam_topics.model.reporting.trends.whole_rows`). A job that does not
-stream writes one part of each window. Each part has a bound of its own. A run that adds documents
-writes ``run``, the minibatch of the key after which it began; its rows add up with those before.
+window_start, group, topic, part, run). Parts add up: documents and tokens are summed, and mean
+shares are weighted by documents (:func:`beam_topics.model.reporting.trends.whole_rows`). A job that
+does not stream writes one part of each window. Each part has a bound of its own. A run that adds
+documents writes ``run``, the minibatch of the key after which it began; its rows add up with those
+before.
 
 Rows go to files or to Kafka (:mod:`beam_topics.transforms.send`), at least once.
 Readers drop repeated rows by :data:`beam_topics.model.reporting.trends.TREND_KEY`.
@@ -30,8 +31,8 @@ Stories are found by window, too (:class:`FindStories`):
 
 Sketches of the documents wait in state for the end of their window, as sums do
 (:mod:`beam_topics.transforms.shared`), and are bounded by its sample
-(:mod:`beam_topics.model.reporting.stories`). Windows are taken in their order. A document that
-comes later is taken in the window that is open then. A row has the fields of
+(:mod:`beam_topics.model.reporting.stories`). Windows are processed in order. A document that comes
+later counts in the window that is open then. A row has the fields of
 :meth:`beam_topics.model.reporting.stories.Stories.closed`, and ``key``, ``window_start`` and
 ``window_end``.
 """

@@ -1,12 +1,12 @@
 """Blocks: tokenised documents in columns, from the reader to the learner and to inference.
 
-Between two steps a document alone would cost as much as its inference. So documents move in blocks,
-and a document alone is a block of one. The documents of a block have one model key, and often lie
-close together in time (:class:`Gathering`). Which documents share a block depends on the source and
-on sizes alone, and no result depends on it.
+To pass a single document between two steps would cost as much as its inference, so documents move
+in blocks, and a single document is a block of one. The documents of a block have one model key, and
+often lie close together in time (:class:`Gathering`). Which documents share a block depends on the
+source and on sizes alone, and no result depends on it.
 
-A block has a dictionary of its own, the words in order of their first use. So its bytes depend on
-its documents alone, and not on the worker that made them.
+A block has its own dictionary, the words in order of their first use. So its bytes depend on its
+documents alone, and not on the worker that made them.
 
 Notation: D is the number of documents, N the number of their tokens, W that of distinct words.
 
@@ -229,7 +229,7 @@ class Block:
         return found
 
     def name(self, row: int) -> str:
-        """Return what tells a document from those of all keys, and names its draws."""
+        """Return what distinguishes a document from those of all keys, and names its draws."""
         return f"{self.key}\0{self.ids[row]}"
 
     def words_of(self, row: int) -> list[str]:

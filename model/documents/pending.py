@@ -1,12 +1,12 @@
 """A buffer of entries that wait for a time, over an append-only bag that is rarely read.
 
 In the bag state of a runner, adding is cheap, reading costs the whole bag, and only the whole bag
-can be removed. A step that read its bag at each timer would take quadratic time. So the truth is
-the bag together with a small :class:`PendingHead`, and a :class:`Mirror` in memory holds the same
-entries by due time. A mirror may be wrong: a failed bundle takes back its writes to the bag, but
-not those to memory. A mirror is therefore used only if its (count, mark, done) are those of the
-head. The mark is the sum of a 128-bit hash of every entry. It does not depend on the order of
-entries, and two mirrors of equal counts but other entries have other marks.
+can be removed. A step that read its bag at each timer would take quadratic time. So the bag and a
+small :class:`PendingHead` are authoritative, and a :class:`Mirror` in memory holds the same entries
+by due time. A mirror may be wrong: a failed bundle undoes its writes to the bag, but not those to
+memory. A mirror is therefore used only if its (count, mark, done) are those of the head. The mark
+is the sum of a 128-bit hash of every entry. It does not depend on the order of entries, and two
+mirrors of equal counts but other entries have other marks.
 
 An entry has one or more due times, and is spent when its last one is at or before ``head.done``.
 Its bytes are ``number of due times (4 bytes) | due times (8 bytes each) | payload``, with

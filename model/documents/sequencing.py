@@ -5,12 +5,12 @@ Everything is a function of a small head and a buffer of waiting documents
 
 1. A document waits in its block for the end of its event-time window. Windows have the length
    ``--window`` and are aligned to 1970-01-01, those of days to midnight of a zone
-   (:mod:`beam_topics.model.times`). A document whose window was closed already joins the next
+   (:mod:`beam_topics.model.times`). A document whose window was already closed joins the first
    window after the last closed one, so no document is dropped for being late.
 2. When a window closes, one document of each id stays: the first one that arrived, or with
    ``--on_repeat=last`` the last one. The others become dead letters. Documents arrive in the order
-   of their source: that of files and their records, of the offsets of Kafka, of the publishing
-   times of Pub/Sub. Those that stay are sorted by (time, id).
+   of their source: that of files and their records, of Kafka offsets, or of Pub/Sub publishing
+   times. Those that stay are sorted by (time, id).
 3. The rest is cut into minibatches, bounded by documents and by tokens. Minibatches are numbered
    and chained: h_n = H(h_n-1, bytes of the minibatch), with h_0 = H(key, settings of the tokeniser
    and of sequencing).
@@ -137,12 +137,12 @@ class ClosedWindow:
 
 
 class Added(NamedTuple):
-    """What adding documents came to.
+    """The result of adding documents.
 
     Attributes:
         head: The state of the sequence afterwards.
         ends: The ends of the windows that the documents joined.
-        late: How many of them were late.
+        late: The number of late ones.
     """
 
     head: SequenceHead

@@ -1,12 +1,12 @@
 """Take documents out of a model key's part of a store: checkpoints, and which documents are known.
 
 Known documents are hashes of a window and an id, in the order in which the documents came. So the
-place of an erased document among them tells which of those at hand it is. Its hash is 0 afterwards.
+place of an erased document among them identifies it among those at hand. Its hash becomes 0.
 
-A checkpoint that changes has another digest, and so another name. The checkpoints after it name it,
-so they are written again, too; what they replace is removed at the end. A job whose last checkpoint
-is gone cannot write another one (:mod:`beam_topics.model.learner_log.log`), so it brings nothing
-back. Where the documents at hand cannot be told apart, the checkpoint is removed.
+A checkpoint that changes gets another digest, and so another name. The checkpoints after it name
+it, so they are rewritten, too, and those that they replace are removed at the end. A job whose last
+checkpoint is gone cannot write another one (:mod:`beam_topics.model.learner_log.log`), so it brings
+nothing back. Where the documents at hand cannot be told apart, the checkpoint is removed.
 """
 
 from __future__ import annotations

@@ -2,20 +2,20 @@
 
 The head is all that is committed at each minibatch, a few hundred bytes. The state of a learner is
 (checkpoint, log): the checkpoint is a file in the model store, and the log holds the minibatches
-since. The head names both. It also says what a replay must come to: the fingerprint (settings,
+since. The head names both. It also says what a replay must reproduce: the fingerprint (settings,
 island, release and minibatches) and the witness (the bits of the evidence and of each particle's
 posterior).
 
-Live learners stay in the process, so that a bundle need not load the previous checkpoint.
-A learner is checked out (removed under a lock) before it is touched, and checked in only when its
-step succeeded. No thread and no second attempt can therefore see a learner whose step failed
+Live learners stay in the process, so that a bundle need not load the previous checkpoint. A
+learner is checked out (removed under a lock) before it is touched, and checked in only when its
+step succeeded, so no other thread and no second attempt can see a learner whose step failed
 half-way. A learner may be ahead of a bundle that was rolled back, so the caller compares it with
 the committed head before it is used.
 
-All learners of a process share one bound in bytes. Beyond it, the learner that was used least
-recently is packed: its saved state replaces it, the bytes that a checkpoint would hold. Loading
-them gives the same bits. If packed states do not fit either, the oldest ones are dropped; such a
-learner is restored from its checkpoint and its log.
+All learners of a process share one bound in bytes. Beyond it, the least recently used learner is
+packed: its saved state, the bytes that a checkpoint would hold, replaces it. Loading them gives the
+same bits. If packed states do not fit either, the oldest ones are dropped; such a learner is
+restored from its checkpoint and its log.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class LearnerHead:
         window_end: The end of the window of the last minibatch.
         offered: The sequence of the last candidate.
         since: The end of the window of the last candidate. Before the first candidate it is the
-            begin of the first window; before that, None.
+            start of the first window; before that, None.
         windows: The number of windows that closed since. With ``since`` it decides when the next
             candidate is due.
         log_evidence: The log evidence at the last candidate.

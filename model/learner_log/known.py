@@ -1,10 +1,10 @@
 """Which documents a model store has learned, so that a growing file is learned once.
 
 A document is known by its id and the window of its time, as ids are unique in a window. Where ids
-are places (``--id_from=place``), which other files give anew, it is known by its time and words.
-Each checkpoint of island 0 has a segment next to it: the hashes of the documents since the
-checkpoint before it, and the digest of that one. :func:`known_up_to` follows these digests, so what
-a rollback gave up is not known.
+are places (``--id_from=place``), which other files repeat, it is known by its time and words. Each
+checkpoint of island 0 has a segment next to it: the hashes of the documents since the checkpoint
+before it, and the digest of that one. :func:`known_up_to` follows these digests, so documents that
+a rollback discarded are not known.
 
 >>> first = Segment("", np.array([7, 9], np.uint64))
 >>> Segment.from_bytes(first.to_bytes()).hashes.tolist()
@@ -84,14 +84,14 @@ def _seal(before: str, hashes: bytes, offsets: Ranges) -> bytes:
 
 
 def facts_in(blocks: Iterable[Block]) -> Iterator[Facts]:
-    """Yield by what each document of blocks may be known."""
+    """Yield the facts by which each document of blocks may be known."""
     for block in blocks:
         for row, time in enumerate(block.timestamps.tolist()):
             yield time, block.ids[row], block.words_of(row)
 
 
 def hashes_of(facts: Iterable[Facts], id_from: str, windows: SequenceSettings) -> Hashes:
-    """Return by what documents are known, uint64.
+    """Return the hashes by which documents are known, uint64.
 
     Args:
         facts: The time, the id and the words of each document.
@@ -104,7 +104,7 @@ def hashes_of(facts: Iterable[Facts], id_from: str, windows: SequenceSettings) -
 
 
 def hashes_in(pairs: Iterable[tuple[int, str]]) -> Hashes:
-    """Return by what documents are known, uint64, of their windows and ids."""
+    """Return the hashes of windows and ids by which documents are known, uint64."""
     found = b"".join(
         hashlib.blake2b(f"{when} {what}".encode(), digest_size=_HASH_BYTES).digest()
         for when, what in pairs

@@ -9,18 +9,18 @@ chain:
    next one, it goes to the gap bag.
 2. The live learner is checked out of :mod:`beam_topics.model.learner_log.head`, and used only if it
    stands exactly where the head does. Otherwise the checkpoint is loaded and the log replayed. A
-   replay that comes to another fingerprint or witness is an error.
+   replay that gives another fingerprint or witness is an error.
 3. The learner steps, and the bytes of the minibatch join the log. Minibatches of the gap bag that
-   are now contiguous follow. A learner that learns runs takes in one call what comes before the
-   next version or checkpoint (:mod:`beam_topics.model.learner_log.log`).
+   are now contiguous follow. A learner that learns runs takes everything before the next version
+   or checkpoint in one call.
 4. When a version is due, the snapshot is written to the store and offered as a
    :class:`beam_topics.model.publishing.choice.Candidate`.
 5. After a number of tokens or versions, and at the end of the stream, the state is written to the
    store and the log is cleared.
 
-   A run that repeats what the store has published may turn out to be another one. Up to the newest
-   version that it found (the *base* of the head) it writes no checkpoint, and a snapshot only
-   after it was compared with the version that the store has there.
+   A run that repeats what the store has published may turn out to differ. Up to the newest version
+   that it found (the *base* of the head), it writes no checkpoint, and a snapshot only after
+   comparing it with the version that the store has there.
 6. The learner is checked in, except after the end of the stream. If a step before this one raised,
    the learner is dropped. A learner that falls silent may be dropped, too (:meth:`Session.rest`).
 
@@ -128,7 +128,7 @@ def tokens_of(minibatches: Sequence[Minibatch]) -> int:
 
 
 def before_due(head: LearnerHead, minibatches: Sequence[Minibatch], options: LearnOptions) -> int:
-    """Return how many minibatches come up to the next version or checkpoint, at least one.
+    """Return the number of minibatches, one or more, up to the next version or checkpoint.
 
     Args:
         head: The head before the minibatches.
@@ -242,7 +242,7 @@ class Session(Replayer):
     def rest(self, head: LearnerHead, log: Bag) -> Outcome:
         """Write a checkpoint of a learner that fell silent, clear its log, and drop the learner.
 
-        What comes later begins at the checkpoint, and comes to the same bits.
+        Later minibatches continue from the checkpoint and give the same bits.
 
         Args:
             head: The committed head.

@@ -5,11 +5,10 @@ window that ends in a new period of event time. They are a function of the minib
 all islands offer after the same ones. The head keeps the time of the last version and the number of
 windows since, so a job may continue with another ``--publish_every`` of either kind.
 
-A candidate says how many tokens and documents of each topic came since the one before. The head has
-the sums (``arrived``) and the number of documents that are in them or in an earlier candidate
-(``counted``). Documents are numbered in the order in which they come. A document is counted once:
-after the step that learns it, or, if it waits within the learner while a candidate is offered, with
-that candidate.
+A candidate says how many tokens and documents of each topic came since the previous one. The head
+has the sums (``arrived``) and the number of documents that are in them or in an earlier candidate
+(``counted``). Documents are numbered as they come. A document is counted once: after the step that
+learns it, or, if it waits within the learner while a candidate is offered, with that candidate.
 """
 
 from __future__ import annotations

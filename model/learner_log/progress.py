@@ -1,4 +1,4 @@
-"""What a call of a session comes to, and the log of how far reading and learning have come.
+"""The result of a call of a session, and the log of the progress of reading and learning.
 
 The logger ``beam_topics.progress`` gets one INFO record after a number of tokens. Its attributes
 are key, island, sequence, event_time (microseconds), documents and tokens (learned by this process

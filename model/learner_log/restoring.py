@@ -7,13 +7,13 @@ the first document of a key arrives.
 
 The chain of minibatches tells whether the documents are those of the store. :class:`SequenceStart`
 compares it as soon as it reaches the newest version. Where the whole input is sequenced before any
-of it is learned, this is before any key has written anything.
+of it is learned, this happens before any key has written anything.
 
 A :class:`Replayer` restores the state of a learner from its checkpoint and its log. The bytes come
 from the state of a runner and from the model store, and neither is trusted. Digests prove that the
 bytes are those that were written. The chain proves that the minibatches are the same and in order.
 The fingerprint proves that settings and release are the same. The witness proves that the
-arithmetic of this machine comes to the same bits.
+arithmetic of this machine gives the same bits.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def earlier_options(options: LearnOptions, key: str) -> LearnOptions | None:
 def find_start(options: LearnOptions, key: str) -> Start:
     """Return where a run begins on a key, and check that the store takes it.
 
-    A key without a checkpoint begins anew, and so does one without a version where documents are
+    A key without a checkpoint starts over, and so does one without a version where documents are
     added. They may be added to what :func:`earlier_options` have learned.
 
     Raises:
@@ -222,7 +222,7 @@ class Replayer:
 
         Raises:
             DamagedDataError: The checkpoint or the log is not what the head names.
-            DivergedError: The replay came to other bits.
+            DivergedError: The replay gave other bits.
         """
         options, chain = self.options, self.first_head().chain
         if head.checkpoint:
