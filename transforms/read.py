@@ -18,8 +18,7 @@ does the same for JSON objects from elsewhere, for example from a queue.
 
 Every step that reads derives from :class:`Emit`. The counter ``records_read`` equals ``documents``
 plus all ``dead_<reason>``, and ``tokens`` counts the tokens of the documents. The time of an
-element has the precision of the runner, for some runners milliseconds. The document has the exact
-time.
+element has the precision of the runner. The document has the exact time.
 """
 
 from __future__ import annotations

@@ -6,12 +6,11 @@ To a Kafka topic they go as JSON messages.
     rows: bytes (JSON) -> nothing
     events: bytes (JSON) -> nothing
 
-The value of a message is the line that a file would have. The key of a message is a JSON list:
-key, id, timestamp and model version for a mixture; key, version and number for an event;
+The value of a message is the line that a file would have. The key of a message is a JSON list: key,
+id, timestamp and model version for a mixture; key, version and number for an event;
 :data:`beam_topics.model.reporting.trends.TREND_KEY` for a row of trends. Readers drop repeated
 messages by this key, and a compacted topic drops them by itself. A bundle ends when the brokers
-have acknowledged all of its messages. If they refuse one, the bundle fails and the runner retries
-it.
+have acknowledged all of its messages. If they refuse one, the bundle fails and is retried.
 
 Events may be posted to a webhook, which gives dead letters: bytes (JSON).
 :mod:`beam_topics.model.reporting.webhook` has the form of a request. A request without an answer,

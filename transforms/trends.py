@@ -19,8 +19,8 @@ another part of it, which is named after the window that was open then. A row is
 window_start, group, topic, part, run). Parts add up: documents and tokens are summed, and mean
 shares are weighted by documents (:func:`beam_topics.model.reporting.trends.whole_rows`). A job that
 does not stream writes one part of each window. Each part has a bound of its own. A run that adds
-documents writes ``run``, the minibatch of the key after which it began; its rows add up with those
-before.
+documents writes ``run``, the minibatch of the key after which it began; its rows add to earlier
+ones.
 
 Rows go to files or to Kafka (:mod:`beam_topics.transforms.send`), at least once.
 Readers drop repeated rows by :data:`beam_topics.model.reporting.trends.TREND_KEY`.

@@ -1,7 +1,7 @@
 """Which documents a model store has learned, so that a growing file is learned once.
 
 A document is known by its id and the window of its time, as ids are unique in a window. Where ids
-are places (``--id_from=place``), which other files repeat, it is known by its time and words. Each
+are places (``--id_from=place``), which other files reuse, it is known by its time and words. Each
 checkpoint of island 0 has a segment next to it: the hashes of the documents since the checkpoint
 before it, and the digest of that one. :func:`known_up_to` follows these digests, so documents that
 a rollback discarded are not known.

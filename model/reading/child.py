@@ -9,12 +9,12 @@ gives the open file and a :class:`Request` for it. Its standard output has lines
 * ``[place, reason, detail]`` for what cannot be read
 * at the end ``true`` where it waits for another file, and ``false`` where it ends
 
-A process takes a fifth of a second to start, so one reads many small files, one after the other. A
-file that is large, or has a fault, is the last one of its process. Each file has the same limits.
-The memory of the process is bounded by the size of the file (:func:`memory_of`), and its time on
-the processor by the bytes that it has read and written (:func:`seconds_of`). What exceeds the
-memory is mostly an exception, which costs its block. Where it is not, and where the time is over,
-the system ends the process, and the caller says so.
+A process takes a fifth of a second to start, so one process reads many small files, one after the
+other. A file that is large or has a fault is the last one of its process. Each file has the same
+limits. The memory of the process is bounded by the size of the file (:func:`memory_of`), and its
+time on the processor by the bytes that it has read and written (:func:`seconds_of`). Exceeding the
+memory mostly raises an exception, which costs its block. Otherwise, and when the time is over, the
+system ends the process, and the caller reports it.
 """
 
 from __future__ import annotations

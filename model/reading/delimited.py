@@ -1,12 +1,11 @@
 r"""Read the rows of a CSV file, plain or gzipped, damaged or not, in bounded memory.
 
-A field that contains the delimiter, a quote or a line
-end is in double quotes, and a quote within it is doubled (RFC 4180). An empty field is missing.
-Where the texts of one column contain delimiters without quotes, ``unquoted`` names it, and the
-fields that a row has too many are part of it.
+A field that contains the delimiter, a quote or a line end is in double quotes, and a quote within
+it is doubled (RFC 4180). An empty field is missing. Where the texts of one column contain
+delimiters without quotes, ``unquoted`` names it, and the surplus fields of a row are part of it.
 
-A wrong row costs itself alone. A quote that is not closed takes the rows up to the next quote with
-it, or as much as one document may have. Together they are one dead letter.
+A faulty row costs only itself. An unclosed quote takes with it the rows up to the next quote, or
+as much as one document may have; together they are one dead letter.
 
 >>> table = CsvFile([b'id;text\n1;"two\nlines"\n'], "a.csv", ReadSettings())
 >>> list(table.records())

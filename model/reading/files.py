@@ -11,9 +11,9 @@ Each item that is read, dead letters included, has a number in the order of its 
 ``time_from="order"`` this number, added to the numbers of the files before, is its time in seconds
 since 1970.
 
-A time-sorted archive is read from any position on, which is (file, block, byte, item): the index of
-the file in the archive, the number and the first byte of an Avro block, and the place of the item
-in the block. :func:`in_order` sorts files by their time, with which their names begin:
+A time-sorted archive can be read from any position, which is (file, block, byte, item): the index
+of the file in the archive, the number and the first byte of an Avro block, and the place of the
+item in the block. :func:`in_order` sorts files by their time, with which their names begin:
 
 >>> in_order(["b/archive-20010101T000000Z-aa.avro", "a/archive-20020101T000000Z-bb.avro"])
 ['b/archive-20010101T000000Z-aa.avro', 'a/archive-20020101T000000Z-bb.avro']

@@ -8,11 +8,11 @@ The forms of a text follow from its parts. What a sample proves decides between 
 1. A form is possible if it reads at least 90 % of the values.
 2. A form that reads all values that another one reads, and more, is preferred: a day above 12
    proves which number is the day.
-3. If forms give different times, and by one of them alone the records are in the order of time,
-   upwards or downwards, it is the form. This needs six different times at least.
+3. If forms give different times, and only one of them puts the records in order of time, ascending
+   or descending, it is the form. This needs six or more different times.
 4. A year of two digits is first or last where the times then lie within a fifth of the span that
    they have otherwise. This needs six different times, too.
-5. Otherwise all of them are found, and the user has to say which is meant.
+5. Otherwise all of them are returned, and the user has to say which is meant.
 
 >>> find_form("date", ["1/2/2001", "2/1/2001"]).forms
 ('%d/%m/%Y', '%m/%d/%Y')

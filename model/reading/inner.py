@@ -1,13 +1,13 @@
 r"""Read the records of a JSON file, and those within records: of arrays, mails and conversations.
 
-Of a file that is one object, and mostly one array of objects ``{"data": [...]}``, the items are the
+If a file is one object that is mostly one array of objects, ``{"data": [...]}``, the items are the
 records; so the messages of one chat are records, too.
 
-A record that holds a list of turns, and no text of its own, is a conversation, in the form of the
-exports of chats and of training data: ``messages``, ``conversations``, ``turns``, ... with a
-``content``, ``text`` or ``value`` each, or the ``mapping`` of ChatGPT. ``--chats`` says whether it
-becomes one document or one for each turn. What the system, a tool or the developer says is left
-out, because it is the same in many conversations.
+A record that holds a list of turns, and no text of its own, is a conversation, in the form of chat
+exports and of training data: ``messages``, ``conversations``, ``turns``, ... with a ``content``,
+``text`` or ``value`` each, or the ``mapping`` of ChatGPT. ``--chats`` says whether it becomes one
+document or one for each turn. What the system, a tool or the developer says is left out, because it
+is the same in many conversations.
 
 >>> turns = [{"role": "user", "content": "Tea?"}, {"role": "assistant", "content": ["Yes."]}]
 >>> for _, record in documents_of({"id": 7, "messages": turns}, "a.jsonl:1", ReadSettings()):

@@ -1,19 +1,19 @@
 r"""Cut a file into lines, or the items of a JSON array, in constant memory, damaged or not.
 
 The first two bytes of a file say whether it is gzipped. A damaged gzip is read up to the damage,
-and the rest is one dead letter. A line that is too long is counted and not kept.
+and the rest is one dead letter. A line that is too long is counted but not kept.
 
 >>> import io
 >>> [line for _, line in cut_lines(unzipped(io.BytesIO(b"one\n\ntwo")), "a.jsonl", 100)]
 [b'one', b'two']
 
 A file whose first characters are ``[`` and ``{`` is an array, pretty-printed or not. An array is
-cut into items at its brackets, commas and quotes. An item that is too long is counted and not kept.
-Lines that follow an array are read as lines.
+cut into items at its brackets, commas and quotes. An item that is too long is counted but not
+kept. Lines that follow an array are read as lines.
 
-A file whose first line begins an object and does not end it holds objects over several lines. So
-does a file of one line with an array of objects in it. Of an object that is larger than a record
-may be, the first array of objects is read as above, and the rest is not read.
+A file whose first line begins an object but does not end it holds objects over several lines. So
+does a file of one line that contains an array of objects. Of an object larger than a record may be,
+only the first array of objects is read, as above.
 
 >>> chunks = [b'[\n {"id": 1},\n', b' {"id": [2, "]"]}\n]\n']
 >>> [place for place, _ in read_json(chunks, "a.json", 100)]

@@ -7,8 +7,8 @@ body), ``subject`` and ``from``. The time in the line of the mailbox is not used
 there when they copied the mail.
 
 The body is the first part that is plain text, or else HTML without its tags. Attachments are not
-read. Of a mail that is larger than a document may be, the beginning is read, which has the body
-where attachments are what is large.
+read. Of a mail larger than a document may be, only the beginning is read, which has the body if
+attachments are what makes it large.
 
 >>> mail = b"Message-ID: <1@x>\nDate: Fri, 01 Jan 2010 00:00:00 +0000\nSubject: Tea\n\nYes.\n"
 >>> [record["text"] for _, record in MailFile([mail], "a.eml", 1000).records()]

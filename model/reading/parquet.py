@@ -2,7 +2,7 @@
 
 Only the wanted columns are read, in batches of a few rows. A row group that cannot be read, or that
 takes more memory than the process may have, costs the rest of that group, and reading continues
-with the next. Arrow takes all the memory that a file asks for, and some kilobytes can ask for
+with the next. Arrow allocates all the memory that a file asks for, and a few kilobytes can ask for
 gigabytes. Only :mod:`beam_topics.model.reading.child`, which has limits, imports this module.
 
 A column of timestamps or dates gives whole numbers of the unit in :attr:`ParquetTable.units`,

@@ -1,8 +1,8 @@
 """Make documents of plain records: JSON of which only the needed fields are decoded, and rows.
 
-A record is plain where it is JSON with few brackets, and each needed field is a text or a number.
-msgspec decodes these and passes over all others. Plain records become documents some at a time, so
-that a check of all their texts is one step. Whatever is not plain is left to
+A record is plain if it is JSON with few brackets, and each needed field is a text or a number.
+msgspec decodes these fields and skips all others. Plain records become documents in groups, so that
+their texts are checked in one step. Whatever is not plain is left to
 :mod:`beam_topics.model.reading.parsing`, which says what is wrong with it.
 
 >>> documents_of = json_reader(ReadSettings())

@@ -15,14 +15,14 @@ to 1.
 >>> letters.probabilities(["sees", "xyzq"]).argmax()
 np.int64(0)
 
-A probability is a scaled product, mantissa and exponent. It needs no logarithm, and a word of
+A probability is a scaled product, mantissa and exponent. It needs no logarithm, and even a word of
 10,000 characters has one.
 
 The n-grams are counted once for each distinct word, with Witten-Bell smoothing. The distribution
-after a context is mixed with that after the context without its first character,
-down to the uniform distribution over all characters. So characters that were never seen have a
-probability. With c(h, x) the number of times x followed the context h, N(h) the sum of that over x
-and K(h) the number of different x,
+after a context is mixed with that after the context without its first character, down to the
+uniform distribution over all characters. So unseen characters have a probability, too. With c(h,
+x) the number of times x followed the context h, N(h) the sum of that over x and K(h) the number of
+different x,
 
     P(x | h) = (c(h, x) + K(h) P(x | h without its first character)) / (N(h) + K(h))
 

@@ -4,21 +4,20 @@ r"""Remove what is no text from a document: addresses, markup, headers, quotes, 
 words. Each other way has a name, and ``--strip`` lists them. They are applied in this order:
 
 * ``mail`` removes the header of a mail or a news article (RFC 5322) and keeps the subject. All
-  lines before the first blank one have to be of a header, and one has to name a field that mails
-  have. Another text stays as it is.
-* ``html`` keeps the text of a page, without comments, scripts and styles. Elements that are not
-  part of a line end it. What is not a tag stays, as in ``1 < 2`` and ``<bob@x.org>``, but for
-  entities.
+  lines before the first blank one must be header lines, and one must name a field that mails have.
+  Any other text is unchanged.
+* ``html`` keeps the text of a page, without comments, scripts and styles. Block elements end a
+  line. What is not a tag stays, as in ``1 < 2`` and ``<bob@x.org>``, except for entities.
 * ``quotes`` and ``signatures`` remove what a mail repeats, see below.
 
 >>> clean("From: a@b.c\nSubject: Ships\n\nA <b>har</b>bour<p>and a sail", ("mail", "html"))
 'Ships A harbour and a sail'
 
 :func:`find_markup` says which of them a sample of texts has, and :func:`stripping` which of these
-go by themselves: ``html`` alone, because the others remove what people wrote.
+go without being asked for: ``html`` alone, because the others remove what people wrote.
 
-Quotes and signatures are found by lines, so they are removed before anything joins lines. A text of
-which nothing would be left stays as it is: a mail that only passes on another one says what that
+Quotes and signatures are found by lines, so they are removed before anything joins lines. A text
+of which nothing would be left is unchanged: a mail that only forwards another one says what that
 one says.
 
 **Quotes** are, in this order:
@@ -26,7 +25,7 @@ one says.
 * everything from a line such as ``-----Original Message-----`` on, or from a block of lines
   ``From:``, ``Sent:``, ``To:`` and ``Subject:`` within the text (Outlook; English, German, French,
   Spanish, Italian, Portuguese, Dutch);
-* a line such as ``On Mon, 1 Jan 2024, Bob wrote:``, which may go over three lines, with the whole
+* a line such as ``On Mon, 1 Jan 2024, Bob wrote:``, which may span three lines, with the whole
   rest of the text if no quoted line follows it;
 * lines that begin with ``>``, also after ``|`` or initials.
 

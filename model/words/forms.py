@@ -1,10 +1,10 @@
 """The words of many texts as numbers, by the forms in which words stand in texts.
 
-A form is a run of word characters, as it stands in a text in lower case. Few forms are distinct, so
-what becomes of a form is decided once, and a kernel looks it up afterwards
-(:mod:`beam_topics.model.words.kernels.form_table`). The table has one row for each hash of a form:
-a form that finds another one in its row takes the row. So its memory is bounded, and a lookup is
-exact, because a row holds the whole form. Forms of more than 16 bytes are decided each time.
+A form is a run of word characters in a lower-case text. Few forms are distinct, so the fate of a
+form is decided once, and a kernel looks it up afterwards
+(:mod:`beam_topics.model.words.kernels.form_table`). The table has one row for each hash: a form
+that finds another one in its row replaces it. So the memory is bounded, and a lookup is exact,
+because a row holds the whole form. Forms of more than 16 bytes are decided each time.
 
 >>> numbers = FormNumbers(lambda forms: [form.strip("s").replace("the", "") for form in forms])
 >>> words, tokens, offsets = numbers.of_texts(["the hulls", "", "hull, the rigs"])

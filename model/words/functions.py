@@ -2,13 +2,13 @@
 
 ``--tokeniser=my_words:cut`` calls ``cut(text)`` for each text, which is in lower case and normal
 form C, and takes what it returns: a list of texts. Stop words, lengths, lemmas and stemming apply
-to these as to other words. The model records the name of the function and not its code, so whoever
-labels needs the same function, and workers need the module.
+to these as to other words. The model records the name of the function, not its code, so labelling
+needs the same function, and workers need the module.
 
 A model may come from someone else, and its settings could name any function; importing its module
-runs code. So what is read from a store is :class:`Stored`, and its module is imported only after
+runs code. So a name read from a store is :class:`Stored`, and its module is imported only after
 :func:`allow` was called with the same name, which a command does for its ``--tokeniser``. Only a
-function that is declared as a tokeniser is called:
+function declared as a tokeniser is called:
 
 >>> @declared
 ... def cut(text: str) -> list[str]:

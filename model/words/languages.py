@@ -7,15 +7,15 @@ words, and a segmenter for texts without spaces between words, or with particles
 >>> found.code, found.share, found.options
 ('de', 1.0, {'stop_words': 'de'})
 
-``--key_from=language`` makes the language of each document its key: one model for each. As for
-segmenters, the settings of a model hold the release, ``language==release``, because another one may
-find another language. The keys are ISO 639-1 codes (639-3 where a language has no code of two
+``--key_from=language`` makes the language of each document its key: one model for each. As with
+segmenters, the settings of a model hold the release, ``language==release``, because another release
+may find another language. The keys are ISO 639-1 codes (639-3 where a language has no code of two
 letters), and :data:`UNDETERMINED` where
 
 * the text has fewer than :data:`LEAST_BYTES` bytes in UTF-8,
 * the probability of the likeliest language is below :data:`LEAST_PROBABILITY`,
 * the text is of no language, for example a table of numbers, or
-* the language is none of those of ``language:de,en``, where such a list is given.
+* the language is not in the list ``language:de,en``, where one is given.
 
 The first :data:`MOST_CHARACTERS` characters of a text decide, so time and memory are bounded.
 """

@@ -8,7 +8,7 @@ next word are joined if the result is a phrase:
 >>> some.in_words(["new", "york", "times", "of", "new", "york"])
 ['new_york_times', 'of', 'new_york']
 
-So the last word of a phrase is always a single word, and what is before it is a word or a phrase.
+So the last part of a phrase is always a single word, and the part before it is a word or a phrase.
 """
 
 from __future__ import annotations

@@ -2,12 +2,12 @@
 
 A segmenter has a name and is given as ``name`` on the command line. The settings of a model hold
 ``name==release`` with the release of its library and dictionary, because another release gives
-other words; a model that was learned with another one is refused.
+other words; a model learned with another release is refused.
 
-A segmenter gets the runs of the characters of its scripts (Thai; Han, Hiragana and Katakana;
-Hangul with its spaces), in pieces of at most 1,000 characters, so its memory and time are bounded.
-All other text is cut at what is no letter: jieba cuts other letters one by one. The Korean one
-leaves out particles and endings, and gives verbs in the form of a dictionary.
+A segmenter gets the runs of the characters of its scripts (Thai; Han, Hiragana and Katakana; Hangul
+with its spaces), in pieces of at most 1,000 characters, so its memory and time are bounded. All
+other text is cut at non-letters: jieba would cut other letters one by one. The Korean one drops
+particles and endings, and gives verbs in their dictionary form.
 
 =========  =========================================  ==============================
 name       cuts                                       library

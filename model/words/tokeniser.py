@@ -1,31 +1,29 @@
 """Tokenisation of texts into words, the same in training and in inference.
 
-A word is a run of Unicode letters, marks and digits. An apostrophe (or a zero-width joiner, as
-Persian and Hindi use it) between two of them belongs to the word, and so do signs that
-``--word_forms`` names (:mod:`beam_topics.model.words.word_forms`). The steps in their order: lower
-case, Unicode normal form C, Arabic and Hebrew marks of vowels, splitting into words, stop words, a
+A word is a run of Unicode letters, marks and digits. An apostrophe (or a zero-width joiner, as in
+Persian and Hindi) between two of them belongs to the word, and so do the signs that
+``--word_forms`` names (:mod:`beam_topics.model.words.word_forms`). The steps are, in order: lower
+case, Unicode normal form C, Arabic and Hebrew vowel marks, splitting into words, stop words, a
 possessive 's, length limits, digits, stemming.
 
-Normal form C is used because one "é" may be written as one character or as two, which look the
-same. The compatibility forms are not used because they change what was written ("²" would become
-"2").
+Normal form C is used because "é" may be written as one character or as two, which look the same.
+Compatibility forms are not used because they change what was written ("²" would become "2").
 
 >>> from beam_topics.model.words.settings import TokeniserSettings
 >>> Tokeniser(TokeniserSettings()).words("The nation's 12 rivers don't freeze. GPT-4 knew.")
 ['nation', 'rivers', 'freeze', 'gpt-4', 'knew']
 
-Before them, ``--strip`` removes what is no text, addresses and entities of HTML go, and words that
-a hyphen divides at the end of a line become whole (:mod:`beam_topics.model.words.cleaning`).
-Splitting may be that of a segmenter or of a function of the user
-(:mod:`beam_topics.model.words.functions`), and lemmas may take the place of stems (both are in
-:mod:`beam_topics.model.words.segmenters`). With ``--key_from=language`` a document without a key
-gets the language of its text as its key (:mod:`beam_topics.model.words.languages`), and
-``--stop_words=language`` leaves out the stop words of the key, which are those of
-:mod:`beam_topics.model.words.stop_lists`.
+Before these steps, ``--strip`` removes what is not text, addresses and HTML entities are removed,
+and words hyphenated at the end of a line are joined (:mod:`beam_topics.model.words.cleaning`). A
+segmenter (:mod:`beam_topics.model.words.segmenters`) or a function of the user
+(:mod:`beam_topics.model.words.functions`) may do the splitting, and lemmas of the former module may
+replace stems. With ``--key_from=language`` a document without a key gets the language of its text
+as its key (:mod:`beam_topics.model.words.languages`), and ``--stop_words=language`` leaves out the
+stop words of the key, which are those of :mod:`beam_topics.model.words.stop_lists`.
 
-:class:`Losses` says why texts have no words, and which option keeps what the tokeniser left out. It
-cuts a text again under settings that leave out less and less. What each of them adds was lost for
-its reason. This takes several times as long as to tokenise, so it is done for few texts.
+:class:`Losses` says why texts have no words, and which option keeps what the tokeniser left out.
+It cuts a text again under settings that leave out less and less; what each of them adds was lost
+for its reason. This takes several times as long as tokenising, so it is done for few texts.
 
 >>> found = Losses(TokeniserSettings()).of("We are 12, and that is it")
 >>> dict(found)

@@ -2,14 +2,13 @@
 
 A *given* vocabulary is closed: other words are unknown. A *growing* one takes every new word and
 never has more than ``limit`` words. The least used words make room for new ones. The use of a word
-is the number of its tokens, with exponential forgetting: at each minibatch all uses shrink by one
+is the number of its tokens, with exponential forgetting: each minibatch shrinks all uses by one
 part in ``memory``. Only products are used, so the bits are the same everywhere.
 
-The words are one text with a hash table (:class:`GrowingWords`). A list and a dictionary of Python
-take about 140 bytes for a word of ten letters: its string, its number, and its places in both. Here
-it takes about 40: its letters, where they begin, and 16 to 32
-bytes of the table (:mod:`beam_topics.model.words.kernels.word_index`). Strings are made where they
-are asked for.
+The words are one text with a hash table (:class:`GrowingWords`). A Python list and dictionary take
+about 140 bytes for a word of ten letters: its string, its number, and its places in both. Here it
+takes about 40: its letters, their start, and 16 to 32 bytes of the table
+(:mod:`beam_topics.model.words.kernels.word_index`). Strings are made on demand.
 
 >>> words = GrowingWords(["sea", "ship"])
 >>> words.add(["ship", "harbour"], 10).tolist(), words.view()

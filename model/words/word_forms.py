@@ -22,8 +22,8 @@ capitals   US, IT and WHO in capitals between words that are not        us, it, 
 letters    of letters, which are always words
 =========  ===========================================================  =======================
 
-A joining sign is replaced by a capital letter before the text is cut: a text in lower case has
-none. So one way of cutting serves all forms, and :func:`unmarked` gives the word as it was.
+A joining sign is replaced by a capital letter before the text is cut, because a lower-case text
+has none. So one way of cutting serves all forms, and :func:`unmarked` restores the word.
 :func:`hyphens_before_capitals` finds those of 737-MAX, and :func:`marked_capitals` US, before the
 text is in lower case.
 

@@ -1,9 +1,9 @@
 r"""Words that were read, or numbered, kept as one text until one of them is asked for.
 
 Inference and learners look words up in an index of this text, so they need no string for each word,
-and a publisher needs those of the first words of topics alone. To cut the text into strings, and to
-measure them, takes as long as half of the rest of reading a model. Blocks of documents are joined
-and taken apart without it.
+and a publisher needs those of the first words of topics alone. Cutting the text into strings and
+measuring them takes half as long as the rest of reading a model. Blocks of documents are joined and
+split without it.
 
 Words may also be hashed to buckets (Weinberger et al. 2009), the same on every machine
 (:func:`bucket`).
