@@ -1,8 +1,8 @@
 """Let a step end before an interrupt (Ctrl-C) ends the run.
 
-A learner whose step ends half-way is lost, and with it what was learned since the last checkpoint.
-So a program that runs a graph hands its signals to :meth:`Interrupts.ask`, and what must not end
-half-way runs within :meth:`Interrupts.after`.
+A learner whose step ends half-way is lost, and with it everything learned since the last
+checkpoint. So a program that runs a graph passes its signals to :meth:`Interrupts.ask`, and
+whatever must not end half-way runs within :meth:`Interrupts.after`.
 
 >>> interrupts = Interrupts()
 >>> try:

@@ -14,7 +14,7 @@ Clocks of a zone show other times, which are in microseconds like all times:
 True
 
 Windows are aligned to 1970-01-01. Those of a day, or of any number of whole days, begin and end at
-midnight of the zone, so a day of a change of clocks has 23 or 25 hours. Shorter windows are the
+midnight of the zone, so a day on which clocks change has 23 or 25 hours. Shorter windows are the
 same in all zones.
 
 >>> day = 24 * 3_600_000_000

@@ -1,8 +1,8 @@
 """The contract of all inference methods, and their registry.
 
 A method infers the topic proportions of new documents, given a model. It is a small class without
-state. ``prepare`` does once for a model what does not depend on a document. ``infer`` takes a block
-of documents and returns the proportions of each:
+state. ``prepare`` does what depends on the model alone, once. ``infer`` takes a block of documents
+and returns the proportions of each:
 
 >>> from beam_topics.model.inference import Gibbs3, inference_for
 >>> inference_for(Gibbs3(sweeps=2)).needs_all_documents

@@ -2,12 +2,12 @@
 
 Coverage has two figures: the share of the *distinct* words of a window's documents that the model
 knows, and the same share of their tokens. Below 70 % of the distinct words the proportions get
-worse (Yao, Mimno and McCallum 2009). There the report says that the model should be trained again.
+worse (Yao, Mimno and McCallum 2009). The report then says that the model should be trained again.
 
 Each worker keeps a :class:`Tally` for a window and sends it as bytes. Tallies add up. Known words
-are counted by their rows, unknown ones by 64 bits of their digest. So the tally of a window is as
-large as its vocabulary, not as its documents: about two bytes for a known word and eight for
-another one. A model with hashed words knows every word, and many words have one row. Its words are
+are counted by their rows, unknown ones by 64 bits of their digest. So the size of a tally follows
+the window's vocabulary, not its documents: about two bytes for a known word and eight for an
+unknown one. A model with hashed words knows every word, and many words have one row. Its words are
 counted by their digests, and its report never asks for training.
 """
 

@@ -6,7 +6,7 @@ waits until the end of its window has passed. Then it gets the newest :class:`Re
 time lies strictly before that end. Before the first version, it gets the prior (version ``""``),
 waits for the first version, or becomes a dead letter (``no_model``).
 
-``label_with="latest"`` decides at once by the versions that are known. This is sooner, and not
+``label_with="latest"`` decides at once, by the versions known then. This is sooner but not
 reproducible.
 
 The id of a text that comes without one is a digest of it. Draws of inference depend on the id, so

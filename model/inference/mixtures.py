@@ -10,10 +10,10 @@ it. They are a linear map from shares of topics to shares of groups.
 >>> both.largest(np.array([0.25, 0.5, 0.25]), 1)
 [(0, 0.75)]
 
-A step of Beam costs about as much for an element as an inference method for a document. So mixtures
-cross steps in blocks (:class:`MixtureBlock`): the documents that one model labelled together, as
-columns. A block holds documents of one key under one version. Which documents are in one block
-follows from the runner's bundles and from sizes, never from a clock, and no result depends on it.
+A Beam step costs about as much per element as an inference method per document, so mixtures pass
+between steps in blocks (:class:`MixtureBlock`): the documents that one model labelled together, as
+columns. A block holds documents of one key under one version. Which documents share a block
+depends on the runner's bundles and on sizes, never on a clock, and no result depends on it.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Label documents of many models in batches, and tally what the models know of them.
 
 :class:`Serving` takes documents, each with the model that labels it, and gives blocks of mixtures
-and tallies. The documents of a model are inferred together, in batches of at most :data:`BATCH`.
-Every method that treats a document alone gives it the same mixture in any batch.
+and tallies. The documents of a model are inferred together, in batches of at most :data:`BATCH`. A
+method that treats each document alone gives it the same mixture in any batch.
 
 A process has one cache of models for all of its workers' threads (:class:`ModelCache`), up to a
-number of bytes. The least recently used models leave it first. A model that left is loaded again
-where a document needs it, so the size of the cache changes how long a run takes, and no result.
+number of bytes. The least recently used models are dropped first and are loaded again when a
+document needs them, so the size of the cache affects how long a run takes, but no result.
 
 With ``none_share``, mixtures have the probability that no topic explains a document
 (:class:`NoneShares`). Three explanations of the n known tokens of a document compete. Before the

@@ -1,8 +1,8 @@
 """Take documents at hand out of what the learners of this room know.
 
-Their tokens leave n_wt, n_t and P(w, z) of each particle, their units the reservoir, and words that
-no other document used the vocabulary. The documents stay as empty ones. How many documents and
-tokens came, the weights and the evidence stay what they were.
+Their tokens leave n_wt, n_t and P(w, z) of each particle, their units leave the reservoir, and
+words that no other document used leave the vocabulary. The documents stay as empty ones. The
+numbers of documents and tokens, the weights and the evidence do not change.
 """
 
 from __future__ import annotations

@@ -5,12 +5,12 @@
 * ``gibbs2-s``: the same in two passes, the paper's Gibbs2.S.
 * ``gibbs1``: the model's counts are not fixed. The documents that the model was learned from are
   read again (``--training``), and their topics are drawn from the model. Then they and the new
-  documents are sampled together. The result is what a new model of all documents would give, with
-  the topics' numbers kept. The other methods approximate it. What the model's prior has learned,
-  B and s_t, stays fixed.
+  documents are sampled together. The result is that of a new model of all documents, with the
+  topics' numbers kept. The other methods approximate it. What the model's prior has learned, B and
+  s_t, stays fixed.
 
-The rank of a document in the order of (time, id, content) names its uniforms. So the order in which
-documents arrive has no effect. A :class:`Corpus` has documents with the topics of their tokens, and
+The rank of a document in the order of (time, id, content) names its uniforms. So the order of
+arrival has no effect. A :class:`Corpus` has documents with the topics of their tokens, and
 :class:`CorpusSampler` the counts that corpora share.
 
 >>> from beam_topics.model.documents.document import Document

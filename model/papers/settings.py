@@ -1,6 +1,7 @@
 """The settings of the learners of Canini et al. (2009), one record for each algorithm.
 
-* ``batch-gibbs`` is Alg. 1: chains of sweeps over all documents so far, anew for each version.
+* ``batch-gibbs`` is Alg. 1: chains of sweeps over all documents so far, restarted for each
+  version.
 * ``o-lda`` is Alg. 2: particles that draw each topic once.
 * ``incremental-gibbs`` is Alg. 3: particles that visit documents or tokens again.
 * ``particle-filter`` is Alg. 4: particles that are resampled, and visit again.

@@ -1,7 +1,7 @@
 """Find what each field of records holds, and which fields are the text, the time and the id.
 
-Fields are known by their values, because names come in all languages. A field is taken only where
-no other one may be meant; otherwise a :class:`Question` names the options that decide.
+Fields are recognised by their values, because names come in all languages. A field is chosen only
+if no other one can be meant; otherwise a :class:`Question` names the options that decide.
 
 >>> records = [{"headline": f"Ship {n} came in", "Datum": f"2001-01-{n}"} for n in range(10, 20)]
 >>> found = roles_of(fields_of(records, {}), records, FieldNames(), set())

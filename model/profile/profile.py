@@ -8,7 +8,7 @@ What a user should know becomes a remark.
     profile.options            # {'text_field': 'headline', ...}
 
 Lengths of windows and of publication fit the mass of the documents. A time of 1970 or 2204 among
-thousands of other years is an outlier: it is named, and the lengths are those for all others.
+thousands of other years is an outlier: it is named, and the lengths are chosen without it.
 
 >>> day = 86_400_000_000
 >>> span = span_of([-20_000 * day, *(number * day for number in range(1000))])

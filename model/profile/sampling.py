@@ -1,6 +1,6 @@
 """Read a bounded sample of some files, spread over all of them and over the whole of each.
 
-A file of up to :data:`WHOLE` bytes is read whole. Of a larger one, its beginning and windows at
+A file of up to :data:`WHOLE` bytes is read whole. Of a larger one, the beginning and windows at
 even distances are read, so that its last documents are in the sample, too. Files that cannot be
 entered in the middle (UTF-16, an array on one line) give their first records. The sample of a file
 holds:
@@ -9,7 +9,7 @@ holds:
 * records, with all of their fields;
 * the number of its records, counted where all of it was read, else estimated by its size.
 
-Of a file whose name does not say its format, :func:`formats_of` says which formats its beginning
+If the name of a file does not say its format, :func:`formats_of` says which formats its beginning
 fits.
 """
 

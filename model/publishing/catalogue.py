@@ -3,21 +3,21 @@
     <root>/<key>/catalogue/<digest>.json    a catalogue; it names its parent
     <root>/<key>/catalogue/LATEST           the newest one
 
-A catalogue lies over a model and changes nothing in it. Its entries are by the ids of topics, which
-are never used twice (:mod:`beam_topics.model.publishing.succession`), so it holds for all versions
-of a model key, and a topic that takes the place of one that died has no entry.
+A catalogue is applied to a model and changes nothing in it. Its entries are keyed by the ids of
+topics, which are never reused (:mod:`beam_topics.model.publishing.succession`), so it holds for all
+versions of a model key, and a topic that takes the place of one that died has no entry.
 
-Files are named by their content and are never changed. A roll back writes an earlier catalogue
-again, as the newest one.
+Files are named by their content and never changed. A rollback writes an earlier catalogue again,
+as the newest one.
 
 >>> here = Catalogue().with_entries([3], name="Health").merged([3, 4], into=5)
 >>> here.merged([5], into=1).roots(range(6))
 [0, 1, 2, 1, 1, 1]
 
-:func:`curves` says how much came to each topic over event time. A version's manifest has the tokens
-of each topic that came since its parent. They are counted when they come, so a sum over versions is
-what came in that time. Differences of the totals of two versions are not: learners draw the topics
-of past tokens again, and another chain or a change of the stream moves whole topics.
+:func:`curves` says how much each topic got over event time. A version's manifest has the tokens
+that each topic got since its parent. They are counted as they come, so a sum over versions is what
+came in that time. The difference of the totals of two versions is not: learners draw the topics of
+past tokens again, and another chain or a change of the stream moves whole topics.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
     <root>/<key>/known/<digest of a state>    which documents were learned since the one before
 
 The file is a message (:mod:`beam_topics.model.stored.wire`). Its header is a sealed entry, and its
-only blob is the state, whose digest the entry has. To choose a point, only headers are read.
+only blob is the state, whose digest the entry has. Choosing a point reads only headers.
 """
 
 from __future__ import annotations

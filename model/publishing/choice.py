@@ -14,14 +14,14 @@ where L is that of the sampler that is published. Only the exponents of the prob
 which are whole numbers of bits, so the decision has the same bits on every machine.
 
 Every island of a model key offers one :class:`Candidate` after the same minibatches, and
-:mod:`beam_topics.model.publishing.publication` chooses. A candidate refers to the snapshot that the
-island wrote, and has the figures that choose between islands and those that describe the version.
-It names the one that its learner offered before, so versions are made in their order although
+:mod:`beam_topics.model.publishing.publication` chooses. A candidate refers to the snapshot that
+the island wrote, and has the figures that choose between islands and those that describe the
+version. It names its learner's previous candidate, so versions are made in order although
 candidates arrive in any order.
 
-What the rule remembers is a :class:`Standing`. It is a part of what was published: of the learner's
-last candidate for particles, of the parent's manifest for islands. So a choice depends on nothing
-but the chain of versions and the new figures.
+What the rule remembers is a :class:`Standing`. It is part of what was published: of the learner's
+last candidate for particles, of the parent's manifest for islands. So a choice depends only on the
+chain of versions and the new figures.
 """
 
 from __future__ import annotations

@@ -1,17 +1,17 @@
 """Events: what a stream did, as data.
 
-A learner notes an event in the step that tells it (``StepInfo.events``). The head of the learner
+A learner notes an event in the step that reports it (``StepInfo.events``). The head of the learner
 collects the events since the last candidate, and the manifest of the next version holds them with
 the ids of the published topics. The step that publishes adds births and deaths that no learner
 noted. Two more kinds follow from a manifest alone
 (:mod:`beam_topics.model.publishing.version_events`).
 
-* ``birth``: there are topics that were not there before; noted by the learner, or by a version.
+* ``birth``: topics are new; noted by the learner, or by a version.
 * ``death``: topics have ended; noted by the learner, or by a version whose parent has them.
 * ``chain_replaced``: a version comes from another particle or island than its parent.
 * ``words_changed``: words of topics are new, by a test; noted by a version.
 * ``flood``: near copies, or documents above a source's share, are not learned; by the learner.
-* ``superseded``: a restored job does not come to versions again; noted by the publisher.
+* ``superseded``: a restored job does not make some versions again; noted by the publisher.
 * ``burst`` and ``silence``: a topic has more, or fewer, documents in a window than expected; noted
   apart from the versions (:mod:`beam_topics.model.reporting.alarms`).
 * ``omitted``: more events than a version holds; noted by the head.

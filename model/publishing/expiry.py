@@ -5,16 +5,16 @@ reader never finds a reference without its file, unless the file is the model of
 expired (:meth:`Expiry.carry_out`):
 
 - A version that only lost its place between two rules loses its snapshot. Its manifest stays, so
-  the chain of versions stays whole.
-- Versions beyond all ages go from the oldest one on, the manifest before the snapshot. The chain of
-  LATEST then ends at a version whose parent is missing.
-- The pointer to a classifier goes before the classifier.
+  the chain of versions stays intact.
+- Versions beyond all ages are removed from the oldest on, the manifest before the snapshot. The
+  chain of LATEST then ends at a version whose parent is missing.
+- The pointer to a classifier is removed before the classifier.
 
-What stays, whatever the settings say: the newest version and its parent; pinned versions;
-everything of a sequence after the newest version, because candidates may wait; checkpoints from the
-newest point on that LATEST has reached; settings. A file stays if it was written or used within the
-time of grace before LATEST moved, by the clock of the store. It also stays if it was used after it
-was listed. So an expiry may be killed and repeated at any moment, alongside any publishers.
+Some things stay whatever the settings say: the newest version and its parent; pinned versions;
+everything with a sequence after the newest version, because candidates may wait; checkpoints from
+the newest point on that LATEST has reached; settings. A file stays if it was written or used within
+the time of grace before LATEST moved, by the clock of the store. It also stays if it was used after
+it was listed. So an expiry may be killed and repeated at any moment, alongside any publishers.
 
 A file ``<root>/<key>/pins/<version>.json`` pins a version.
 """

@@ -5,18 +5,18 @@ object changes as a whole, and each change gives it another *generation*. A writ
 on the generation that was read, or on generation 0, which means that there is no object. This makes
 writes safe against other writers:
 
-- ``create`` writes on condition that there is no object. The second writer compares what is there
+- ``create`` writes on condition that there is no object. A second writer compares what is there
   with what it wanted to write.
 - ``replace_pointer`` reads the pointer and its generation, and writes on condition that the
   generation is still the same.
 
-Any response can be lost. The client then sends the request again, and a write that did happen seems
-to have lost the race to itself. So each write stores a unique mark in the metadata of the object.
-A writer that loses checks whether the winner has its own mark.
+Any response can be lost. The client then repeats the request, and a write that did happen seems to
+have lost the race to itself. So each write stores a unique mark in the metadata of the object. A
+writer that loses checks whether the winner has its own mark.
 
 ``STORAGE_EMULATOR_HOST`` names another server, for tests. The service accepts about one write a
 second to one object. The client waits when the service asks it to, so more frequent publications
-slow down.
+are slowed down.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
 :mod:`beam_topics.model.publishing.choice` has the rule by which an island is chosen.
 
 Candidates arrive in any order, and again after a failure. A version is made when every island has
-offered the same sequence and the version before it exists. The version before is needed because
-topics are matched with those of the parent (:mod:`beam_topics.model.publishing.succession`). What
-waits is in a :class:`PublishHead` and a bag. Making a version twice changes nothing in the store.
+offered the same sequence and the previous version exists, because topics are matched with those of
+the parent (:mod:`beam_topics.model.publishing.succession`). What waits is in a :class:`PublishHead`
+and a bag. Making a version twice changes nothing in the store.
 """
 
 from __future__ import annotations

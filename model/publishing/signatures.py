@@ -4,18 +4,18 @@
     <root>/<key>/signatures/<path of the pointer>/<digest of its contents>.<signer>
 
 ``--sign`` names a private key and ``--trust`` public ones, Ed25519 in PEM. A signature covers the
-path of a file below the root, and bytes: of a manifest and of known documents all, and of a
-checkpoint its entry. So none holds for another version or another model key. Manifests and entries
-name snapshots and states by their digests. A signer is named by the beginning of the SHA-256 of the
+path of a file below the root, and its bytes: all those of a manifest or of known documents, and the
+entry of a checkpoint. So none holds for another version or model key. Manifests and entries name
+snapshots and states by their digests. A signer is named by the beginning of the SHA-256 of the
 public key, so several may sign one file. A signature is written before its file and in a file of
 its own: bytes and names are those of a store without signatures.
 
 A pointer (``LATEST``, that of the catalogue, and those of classifiers) names what it leads to by
-its digest. When it moves, the signatures of what it held before are removed: who kept no copy of
-them cannot set it back.
+its digest. When it moves, the signatures of its former contents are removed: without a copy of
+them nobody can set it back.
 
-Options, and so the graph of a job, have the paths of the files of keys. Each process reads the
-files when it signs or checks.
+Options, and so the graph of a job, have the paths of key files. Each process reads the files when
+it signs or checks.
 """
 
 from __future__ import annotations

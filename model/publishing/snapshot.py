@@ -1,22 +1,22 @@
 """A published model: everything that inference needs.
 
 Notation of this module: w is a word, z a topic, T the number of topics, n_wz the count of word w in
-topic z, and n_z the sum of n_wz over w. For every learner a model gives
+topic z, and n_z the sum of n_wz over w. A model of any learner gives
 
     P(w | z) = (n_wz + s_z B(w)) / (n_z + s_z)
 
 where B is a distribution over words and s_z is the strength of the topic's prior. Counts need not
 be integers. A discount d leaves n_wz - d t_wz tokens and s_z = a + d t_z, and a variational learner
-has expected counts. The snapshot has B for the words of its vocabulary and for all others. So a
+has expected counts. The snapshot has B for the words of its vocabulary and for all others, so a
 word that the model has never seen has a probability, too.
 
-A version is compared with its parent. A :class:`Held` keeps the parents of many keys, up to a
-number of bytes in all; the ones that were used least recently leave first. A model that left is
-read from the store again. Another :class:`Held` keeps the candidates that were written in this
-process. What is held is a copy, because a learner may go on writing the arrays of its model. Its
-counts, most of which are small whole numbers, have the narrowest type that holds them all, as in
-its file (:mod:`beam_topics.model.stored.wire`). What a model derived from its fields when it was
-compared is made anew in milliseconds, and is not held.
+A version is compared with its parent. A :class:`Held` keeps the parents of many keys, up to a total
+number of bytes; the least recently used ones are dropped first and are read from the store again
+when needed. Another :class:`Held` keeps the candidates that were written in this process. It holds
+copies, because a learner may go on writing the arrays of its model. Its counts, most of which are
+small whole numbers, have the narrowest type that holds them all, as in its file
+(:mod:`beam_topics.model.stored.wire`). What a model derives from its fields for a comparison is
+not held, because it takes milliseconds.
 """
 
 from __future__ import annotations

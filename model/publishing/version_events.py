@@ -1,10 +1,10 @@
 """The events of a version, as records for others and as lines for people.
 
-A manifest holds what its learner noted, births and deaths (``events``). That its chain was replaced
-follows from the field ``replaced``, and that words are new from ``new_words``. A birth, noted by a
-version, of a topic that fewer than :data:`~beam_topics.model.publishing.events.LEAST_DOCUMENTS`
-documents are mostly about is left out. So all events follow from the manifest, and a version that
-is made again gives the same ones.
+A manifest holds what its learner noted, births and deaths (``events``). A replaced chain follows
+from the field ``replaced``, and new words from ``new_words``. A birth, noted by a version, of a
+topic that fewer than :data:`~beam_topics.model.publishing.events.LEAST_DOCUMENTS` documents are
+mostly about is left out. So all events follow from the manifest, and a version that is made again
+gives the same events.
 """
 
 from __future__ import annotations

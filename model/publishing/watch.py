@@ -1,6 +1,6 @@
 """What a model store shows from outside: the newest version and the files of each key.
 
-A :class:`StoreWatch` reads a store again and again and writes nothing. It reads a manifest when
+A :class:`StoreWatch` reads a store repeatedly and writes nothing. It reads a manifest when
 ``LATEST`` has moved, and heads of checkpoints when there are others, so its cost follows the number
 of keys and files.
 
