@@ -178,7 +178,7 @@ def matching_files(pattern: str, option: str) -> list[str]:
         option: The option that gives it.
 
     Raises:
-        OptionError: It matches nothing, or something that is no regular file.
+        OptionError: It matches nothing, or something other than a regular file.
     """
     found = local_files(pattern, option)
     for path in found:

@@ -78,7 +78,7 @@ def warm(everything: bool = True) -> None:
             state = learner.load(_DEFAULT, "", 0, learner.save(state))
         part, number = documents.take(range(begin, begin + _SIZE)), begin // _SIZE + 1
         minibatch = Minibatch.of_block(part, number, number, True)
-        # In a job the arrays of a minibatch are read-only, for which kernels are compiled anew.
+        # In a job the arrays of a minibatch are read-only, for which kernels are compiled again.
         learner.step(state, Minibatch.from_bytes(minibatch.to_bytes()) if number > 5 else minibatch)
     # What a candidate tells of the state.
     for unlearned in (False, True):

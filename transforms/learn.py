@@ -203,7 +203,7 @@ class RestingLearnDoFn(LearnDoFn):
         gap: Any = LearnDoFn._GAP,
         silence: Any = _SILENCE,
     ) -> Iterator[TimestampedValue]:
-        """Learn the minibatches of a run, and set the timer anew."""
+        """Learn the minibatches of a run, and reset the timer."""
         yield from super().process(element, now, head, log, gap)
         silence.set(self._silent_at(self._heads[element[0]]))
 

@@ -78,7 +78,7 @@ DEAD_LETTERS = "dead_letters"
 # finishes before the steps that use its output: Sequence at END_OF_STREAM, Label at END_OF_LABELS,
 # and the steps that collect records by period at LAST_TIME.
 LAST_TIME = int(GlobalWindow().max_timestamp().micros) // 1000 * 1000
-# What ends a bundle is in it. Beam computes the end of time anew for each window that is made.
+# What ends a bundle is in it. Beam computes the end of time again for each window that is made.
 GLOBAL = [GlobalWindow()]
 END_OF_LABELS = LAST_TIME - 500_000
 END_OF_STREAM = LAST_TIME - 1_000_000
@@ -106,7 +106,7 @@ class EventTime:
         self._newest: int | None = None
 
     def start_bundle(self) -> None:
-        """Begin anew: the metrics of a bundle that failed are lost."""
+        """Start over: the metrics of a bundle that failed are lost."""
         self._newest = None
 
     def reached(self, micros: int) -> None:

@@ -188,7 +188,7 @@ class GrowingFile:
         return path
 
     def drop(self) -> None:
-        """Begin anew; what was appended and not ended is gone."""
+        """Start over; what was appended but not ended is gone."""
         if self._file is not None:
             # On a full disk closing fails, because it writes the rest.
             with suppress(OSError):

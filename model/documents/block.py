@@ -41,7 +41,7 @@ NO_PLACES.flags.writeable = False
 _ZERO = np.zeros(1, np.int64)
 # A block ends with the document that reaches one of them.
 BLOCK_DOCUMENTS, BLOCK_TOKENS = 512, 100_000
-# A reader makes blocks of what it holds when it holds so much.
+# A reader makes blocks of what it holds when it holds this much.
 GATHERED_DOCUMENTS, GATHERED_TOKENS = 4096, 400_000
 # The characters of a text that count as a token.
 _TOKEN_CHARACTERS = 8
@@ -323,7 +323,7 @@ class Block:
             arrived: int64.
 
         Raises:
-            DamagedDataError: They are no columns of one block.
+            DamagedDataError: They are not the columns of one block.
         """
         apart = ("timestamps", "words", "tokens", "offsets", "arrived")
         what = f"a {cls.__name__.lower()}"

@@ -80,7 +80,7 @@ def offsets_in(header: dict[str, Any], name: str) -> Ranges:
     """Return the offsets of a stored header; none where it has none.
 
     Raises:
-        DamagedDataError: They are no ascending ranges that are apart.
+        DamagedDataError: They are not ascending, separate ranges.
     """
     ranges: Ranges = header.get("offsets", {})
     if not checks.fits(ranges, Ranges):
@@ -161,7 +161,7 @@ class NumberedMinibatch:
         fingerprint: Its own fingerprint, 32 bytes.
         payload: The bytes of the minibatch.
         offsets: The offsets of its documents, and of those of its window that became dead letters;
-            empty where they do not come from a log. They are no part of the chain.
+            empty where they do not come from a log. They are not part of the chain.
     """
 
     sequence: int

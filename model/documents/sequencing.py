@@ -57,8 +57,8 @@ REPEATS = COPY, REPLACED, REPEATED_ID = "copy", "replaced", "repeated_id"
 # The bytes that the timers of one bundle emit, about. The limit bounds the size of a bundle. The
 # rest follows in the next one, at the same event times.
 FIRING_BYTES = 32 << 20
-# Windows of several blocks are joined until they have so many documents. So many blocks are kept
-# for the next windows.
+# Windows of several blocks are joined until they have this many documents. This many blocks are
+# kept for the next windows.
 _TOGETHER, _READ = 1024, 8
 # No window ends later.
 _LAST = 2**63 - 1

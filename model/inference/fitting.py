@@ -52,8 +52,8 @@ from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.stored import checks, wire
 
 # The values of sigma^2 that are tried. The share of the pairs that chooses among them, and chooses
-# the temperature. L-BFGS ends at this relative decrease of the loss per pair, or after so many
-# iterations.
+# the temperature. L-BFGS ends at this relative decrease of the loss per pair, or after this
+# many iterations.
 VARIANCES, HELD_OUT, TOLERANCE, ITERATIONS = (1e-4, 1e-3, 1e-2, 1e-1), 0.2, 1e-6, 100
 # Bounds of 1 / tau.
 _SHARPEST, _FLATTEST = 10.0, 0.05

@@ -125,7 +125,7 @@ class Groups:
             name: What they belong to, for messages.
 
         Raises:
-            DamagedDataError: The values are no groups of T topics.
+            DamagedDataError: The values are not groups of T topics.
         """
         groups = cls(**checks.record(cls, values, f"groups of {name}"))
         for group in groups.ids:
@@ -147,7 +147,7 @@ def named_groups(values: object, names: Sequence[str], topics: int, name: str) -
         name: What they belong to, for messages.
 
     Raises:
-        DamagedDataError: The values are no groups of T topics, or there are not as many names.
+        DamagedDataError: The values are not groups of T topics, or the names are not as many.
     """
     groups = None if values is None else Groups.from_json(values, topics, name)
     if names or groups is not None:
@@ -321,7 +321,7 @@ class MixtureBlock:
         )
 
     def parts(self, most: int) -> Iterator[MixtureBlock]:
-        """Yield blocks of at most so many mixtures, in their order."""
+        """Yield blocks of at most ``most`` mixtures, in their order."""
         for begin in range(0, len(self.ids), most):
             here = slice(begin, begin + most)
             yield replace(self, **{name: getattr(self, name)[here] for name in _COLUMNS + _NUMBERS})

@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 @cache
 def pool_of(threads: int) -> Executor | None:
-    """Return so many threads; None for one, as the caller's thread does all."""
+    """Return a pool of threads; None for one, because the caller's thread does all the work."""
     return ThreadPoolExecutor(threads, thread_name_prefix="learner") if threads > 1 else None
 
 

@@ -150,7 +150,7 @@ def before_due(head: LearnerHead, minibatches: Sequence[Minibatch], options: Lea
 _MB = 1 << 20
 # The head is written at every run of minibatches, so it must not grow with the number of versions.
 _MAX_CANDIDATES = 64
-# A learner is measured once in so many tokens, because it adds up some fifty arrays.
+# A learner is measured once in this many tokens, because measuring adds up some fifty arrays.
 _TOKENS_MEASURED = 10_000
 
 

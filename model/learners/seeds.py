@@ -145,7 +145,7 @@ def check_seeds(
         vocabulary: which words are learned.
 
     Raises:
-        OptionError: a line is no seed, there are more seeds than topics or more words than the
+        OptionError: a line is not a seed, there are more seeds than topics or more words than the
             vocabulary takes, or counts would not hold the prior tokens.
     """
     given = f"{len(lines)} topics"

@@ -38,7 +38,7 @@ class KeepsEvidence:
     recent: deque[Scaled] = field(default_factory=lambda: deque(maxlen=EVIDENCE_WINDOW))
 
     def score(self, found: Scaled, tokens: int) -> None:
-        """Add the probability of a minibatch with so many tokens."""
+        """Add the probability of a minibatch of ``tokens`` tokens."""
         self.scored += tokens
         self.evidence = self.evidence * found
         self.recent.append(found)

@@ -48,7 +48,7 @@ def erase(state: PaperState, arrivals: LongArray) -> int:
 
 
 def _leave(state: PaperState, some: LongArray) -> None:
-    """Let those of some words leave that no particle and no document has any more."""
+    """Drop those of some words that no particle and no document has any longer."""
     pages, held, vocabulary = state.history.pages, state.waiting or [], state.vocabulary
     slots, size, topics = state.history.slots(), len(vocabulary), state.settings.topic_count
     tokens = [tokens for tokens, _ in held] + list(map(state.history.words_of, slots.tolist()))

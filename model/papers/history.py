@@ -72,7 +72,7 @@ class History:
         return slot
 
     def release(self, slot: int) -> None:
-        """End the hold on a document, and free every slot that no unit refers to any more."""
+        """End the hold on a document, and free every slot that no unit refers to any longer."""
         release_unit(self.past, slot)
         freed = self.past.released[: self.past.marks[RELEASED]].tolist()
         self.past.marks[RELEASED] = 0

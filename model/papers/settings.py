@@ -183,7 +183,7 @@ class Resampling(Record):
         return 0.0
 
     def check_particles(self, particles: int, islands: int) -> None:
-        """Check that the threshold can be reached by so many particles.
+        """Check that the threshold can be reached by the number of particles.
 
         Raises:
             OptionError: it cannot.
@@ -343,7 +343,7 @@ class PaperSettings(LearnerSettings):
 @implemented_in(_MODULE)
 @dataclass(frozen=True)
 class BatchGibbs(PaperSettings):
-    """Chains of Gibbs sweeps over all documents so far, anew for each version (Alg. 1)."""
+    """Chains of Gibbs sweeps over all documents so far, restarted for each version (Alg. 1)."""
 
     kind = "batch-gibbs"
 

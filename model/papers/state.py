@@ -130,7 +130,7 @@ def new_particles(settings: PaperSettings, count: int, island: int) -> Particles
 
 
 def ensure_capacity(state: PaperState, words: int, pages: int) -> None:
-    """Make free rows for so many writes of words and of pages by all particles together."""
+    """Make free rows for a number of writes of words and of pages by all particles together."""
     particles = state.particles
     state.particles = particles._replace(
         words=with_capacity(particles.words, max(len(state.vocabulary), 1), words),

@@ -64,7 +64,7 @@ class Span:
     """How times lie. All are in microseconds since 1970.
 
     Attributes:
-        first, last: the first and the last time that is no outlier.
+        first, last: the first and the last time that is not an outlier.
         quantiles: the times before which 1 %, 25 %, 50 %, 75 % and 99 % of them are.
         outliers: the times that are far from all others, in order.
     """
@@ -116,7 +116,7 @@ _OF_WORDS = {"stop_words", "stop_words_file", "segmenter", "key_from", "tokenise
 _MOST_TEXTS = 500
 # The share of rows of another length that stops a run.
 _MOST_RAGGED = 0.2
-# Files of text whose lines may be documents: so few, by the characters at their beginning.
+# Text files whose lines may be documents: at most this many, judged by their first characters.
 _FEW_FILES, _BEGINNING = 3, 2**20
 # The documents for each topic below which the topics are too many.
 _FEW = 5
@@ -136,7 +136,7 @@ class Profile:
         form: how its times are written; "" where the order of the records is their time.
         span: how its times lie; None without times.
         language: the languages of its texts; None if they are not known, or not asked for.
-        markup: what its texts have that is no text, by the values of ``--strip``.
+        markup: what its texts have that is not text, by the values of ``--strip``.
         repeated: the number of ids of the sample that occur more than once.
         options: how it is read: options with their values, those that differ from the defaults.
         learning: the options of words and of time that fit it.

@@ -1,4 +1,4 @@
-"""Remove versions and checkpoints that are not needed any more.
+"""Remove versions and checkpoints that are no longer needed.
 
 An expiry first lists what can go (:meth:`Expiry.plan`) and then removes it in an order in which a
 reader never finds a reference without its file, unless the file is the model of a version that

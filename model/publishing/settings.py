@@ -97,7 +97,7 @@ class Rule(NamedTuple):
     """What is kept up to an age.
 
     Attributes:
-        period: The last version of each period of so many microseconds is kept; 0 keeps all.
+        period: The last version of each period of this many microseconds is kept; 0 keeps all.
         age: The age in microseconds up to which the rule holds; None for any age.
     """
 
@@ -114,9 +114,9 @@ class Keep(NamedTuple):
         rules: The rules for versions.
         checkpoints: The number of newest points of each key from which a run can continue; 0 keeps
             all.
-        grace: No file is removed before ``LATEST`` moved so many microseconds after it was written
-            or used. Jobs that lag behind, or go on from an earlier state of their runner, still
-            find what they refer to.
+        grace: No file is removed before ``LATEST`` moved this many microseconds after it was
+            written or used. Jobs that lag behind, or continue from an earlier state of their
+            runner, still find what they refer to.
     """
 
     rules: tuple[Rule, ...] = (Rule(0, None),)

@@ -343,7 +343,7 @@ class Held:
                 self._take(next(iter(self._models)))
 
     def drop(self, name: Name) -> None:
-        """Forget a model that is not needed any more."""
+        """Forget a model that is no longer needed."""
         with self._lock:
             self._take(name)
 

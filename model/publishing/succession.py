@@ -213,7 +213,7 @@ def changes(before: Snapshot, after: Snapshot, count: int = TOP_WORDS) -> list[d
 
     Returns:
         For each such topic: ``topic``; ``entered``, {word: rank now}; and ``left``, {word: rank
-        now, or None if the topic does not have the word any more}.
+        now, or None if the topic no longer has the word}.
     """
     found = []
     firsts = zip(before.top_rows(count), after.top_rows(count), strict=True)

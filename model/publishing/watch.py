@@ -79,7 +79,7 @@ class StoreWatch:
         for key in keys[:MOST_KEYS]:
             try:
                 self._read(key)
-            # A folder whose name is no text belongs to no key.
+            # A folder whose name is not text belongs to no key.
             except (BeamTopicsError, OSError, UnicodeError) as error:
                 wrong.append(f"key {key!r}: {error}")
         return wrong

@@ -46,8 +46,8 @@ DAMAGED, TOO_LARGE = "damaged", "too_large"
 # The memory for the largest documents of a batch of Parquet.
 _BATCH = 200 * MEGABYTE
 _MOST_CHARACTERS = 300
-# A process reads on after a file of at most so many bytes, if it never had more than so many
-# kilobytes of memory, and waits so many seconds for the next one.
+# A process reads on after a file of at most this many bytes, if it never had more than this many
+# kilobytes of memory, and waits this many seconds for the next one.
 _SMALL, _LEAN, _WAITED = 8 * MEGABYTE, 300_000, 5.0
 LENGTH_BYTES = 8
 
@@ -121,7 +121,7 @@ class _Answers:
 
 
 def _json(answer: Any) -> bytes:
-    # Values that JSON does not have are no text, and stay so.
+    # Values that JSON does not have are not text, and stay so.
     text = json.dumps(
         answer, ensure_ascii=False, default=lambda value: {type(value).__name__: str(value)}
     )
@@ -141,12 +141,12 @@ def _why(error: Exception, size: int) -> tuple[str, str]:
 
 
 def memory_of(size: int) -> int:
-    """Return the bytes of memory that the process for a file of so many bytes may have."""
+    """Return the bytes of memory that the process for a file of this size may have."""
     return min(_MEMORY + _MEMORY_OF_BYTE * size, _MOST_MEMORY)
 
 
 def seconds_of(size: int) -> int:
-    """Return the seconds of the processor for so many bytes of a file and of its records."""
+    """Return the processor seconds for these bytes of a file and of its records."""
     return SECONDS + SECONDS_OF_MEGABYTE * size // MEGABYTE
 
 
@@ -155,7 +155,7 @@ _SPENT = [0]
 
 
 def limit_time(size: int) -> None:
-    """Give this process the time for so many bytes of its file, since the file began."""
+    """Give this process the time for these bytes of its file, since the file began."""
     hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
     resource.setrlimit(resource.RLIMIT_CPU, (_SPENT[0] + seconds_of(size), hard))
 
@@ -188,7 +188,7 @@ def _opened(request: Request, stream: BinaryIO) -> tuple[Any, int, Iterator[Any]
 
 
 def _asked(asking: socket.socket) -> tuple[Request, int] | None:
-    """Return the next request and its open file; None where nobody asks any more."""
+    """Return the next request and its open file; None when there are no more."""
     try:
         head, files, _, _ = socket.recv_fds(asking, LENGTH_BYTES, 1)
     except TimeoutError:

@@ -33,8 +33,8 @@ _LIKELY = (
 _HIGH, _ESCAPED = re.compile(rb"[\x80-\xff]"), re.compile("[\udc80-\udcff]")
 # The bytes that show whether characters have two bytes, and those that the detector sees.
 _NULS, _EXAMINED = 1024, 2**16
-# Zeros of UTF-16 without a mark: most are at even or most at odd places, at least so large a share
-# of the bytes, and more than so many.
+# Zeros of UTF-16 without a mark: most are at even or most at odd places, at least this share of
+# the bytes, and more than this number.
 _SPARSE, _FEW = 0.03, 8
 # The share of bytes above 127 that may be damaged in a file of UTF-8.
 _MOST_FAULTS = 0.05

@@ -35,7 +35,7 @@ class FeedTable:
         name: The name of the file, for places such as ``name entry 17``.
 
     Raises:
-        DamagedDataError: It is no feed.
+        DamagedDataError: It is not a feed.
     """
 
     names = ("id", "timestamp", "text", "title", "link", "author", "feed")

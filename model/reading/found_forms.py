@@ -75,7 +75,7 @@ _CERTAIN_NAME = re.compile(
 # Names of numbers that may be the days of a spreadsheet, of 1980 to 2100.
 _DAY_NAME = re.compile("(^|[^a-z])(date|datum|fecha|data|tarih|day|created|дата)|日", re.IGNORECASE)
 _SERIALS = (29_221, 73_416)
-# Names of numbers that are no times, whatever their size.
+# Names of numbers that are not times, whatever their size.
 _OTHER_NAME = re.compile("(id|count|number|nr|phone|zip|price|size|views|score)$", re.IGNORECASE)
 # What numbers mean where the name says nothing: times of the years 1980 to 2100.
 _USUAL = tuple(read_time(year, "year") for year in (1980, 2101))
@@ -89,7 +89,7 @@ _ZONES = re.compile("Z|UTC?|GMT|[ECMP][SD]T|(?:W|C|E|M)E(?:S?T)|MES?Z|MSK|[JK]ST
 _BETWEEN = frozenset(
     ("t", "at", "um", "uhr", "de", "del", "of", "the", "à", "le", "г", "года", *"年月日년월일")
 )
-# Days of the week in the languages of the months. Others are no parts of a time.
+# Days of the week in the languages of the months. Others are not parts of a time.
 _WEEKDAYS = (
     "monday tuesday wednesday thursday friday saturday sunday "
     "montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag "
@@ -139,7 +139,7 @@ def has_time_name(name: str) -> bool:
 
 
 def find_form(name: str, values: Sequence[object]) -> FoundForm | None:
-    """Return the forms of the values of a field; None if they are no times."""
+    """Return the forms of the values of a field; None if they are not times."""
     filled = [value for value in values if value is not None and str(value).strip()]
     named = has_time_name(name)
     possible: Possible = {
@@ -362,7 +362,7 @@ def _roles(parts: Sequence[str], numbers: Sequence[int]) -> Sequence[Sequence[st
 
 
 def _parts(text: str) -> list[str]:
-    """Return the parts of a form that a text has, with ``n`` for a number; [] if it is no time."""
+    """Return the parts of the form of a text, with ``n`` for a number; [] if it is not a time."""
     parts: list[str] = []
     at = 0
     while at < len(text):

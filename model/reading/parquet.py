@@ -66,13 +66,13 @@ class ParquetTable:
         """Yield (number, 0, items) of each row group.
 
         Args:
-            step: The first row of so many is read.
+            step: One row in every ``step`` is read, the first.
         """
         for group in range(self._file.metadata.num_row_groups):
             yield group + 1, 0, self._group(group, step)
 
     def sample(self, wanted: int) -> tuple[int, Iterator[tuple[int, int, Iterator[Item]]]]:
-        """Return the number of all rows, and row groups with about so many spread rows."""
+        """Return the number of all rows, and row groups with about this many spread rows."""
         rows = self._file.metadata.num_rows
         return rows, self.blocks(max(-(-rows // wanted), 1))
 

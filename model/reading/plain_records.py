@@ -46,7 +46,7 @@ Reader = Callable[[Sequence[str], Sequence[R]], list[Document | None]]
 def json_reader(settings: ReadSettings, unit: Fraction | None = None) -> Reader[bytes]:
     """Return a function that gives the documents of places and records; None if one is not plain.
 
-    No record is plain to settings with paths, several texts or times that are no fields.
+    No record is plain under settings with paths, several texts or times that are not fields.
 
     Args:
         settings: How the records are read.

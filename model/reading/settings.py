@@ -36,7 +36,7 @@ BINARY_ENDINGS |= dict.fromkeys((".rss", ".atom", ".xml"), "feed")
 # Those that do not say how they are encoded, and those whose files mostly have one document.
 ENCODED = ("jsonl", "csv", "txt", "lines", "chat", "doc")
 SMALL = ("txt", "mail")
-# Files of an export of Slack whose records are no documents.
+# Files of an export of Slack whose records are not documents.
 METADATA = ("users.json", "channels.json", "groups.json", "dms.json", "mpims.json")
 
 

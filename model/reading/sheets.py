@@ -47,7 +47,7 @@ class SheetTable:
         name: The name of the file, for places such as ``name sheet 'May' row 17``.
 
     Raises:
-        DamagedDataError: It is no workbook, or its first row cannot be read.
+        DamagedDataError: It is not a workbook, or its first row cannot be read.
     """
 
     def __init__(self, stream: BinaryIO, name: str) -> None:

@@ -93,7 +93,7 @@ _BETWEEN = ("---", "***")
 _OMITTED = re.compile("<[^<>]{1,40}>")
 _DOC = re.compile(r'<doc\b(?P<own>(?:\s+\w+="[^"\n]*")*)\s*>\s*')
 _OWN = re.compile(r'(\w+)="([^"]*)"')
-# Lines that are documents are so many and so different; of one file alone fewer are enough.
+# The fewest and least varied lines that count as documents; in a single file fewer are enough.
 _LEAST_LINES, _FEWEST_LINES, _DIFFERENT, _MOST_CLASSES = 20, 3, 0.8, 50
 # The share of the lines of a chat that begin a message; texts may have several lines.
 _LEAST_MESSAGES = 0.1

@@ -231,7 +231,7 @@ def _reader(form: str, zone: str) -> Callable[[object], int]:
 
 def _iso_reader(zone: str) -> Callable[[object], int]:
     def read(value: object) -> int:
-        # A time with hyphens is no number, and most times have them.
+        # A time with hyphens is not a number, and most times have them.
         hyphens = isinstance(value, str) and value[4:5] == "-"
         if not hyphens and (number := number_of(value, dates=True)) is not None:
             if is_year(number):
@@ -393,7 +393,7 @@ def number_of(value: object, dates: bool = False) -> int | float | None:
 
     Args:
         value: The value.
-        dates: Whether a text of eight digits is no number.
+        dates: Whether a text of eight digits is a date rather than a number.
     """
     if isinstance(value, (int, float)):
         return None if isinstance(value, bool) else value

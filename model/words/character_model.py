@@ -113,7 +113,7 @@ class NgramModel:
         """The trie of the runs, and of their last 1 to ``order`` characters."""
         from beam_topics.model.words.kernels.ngram_trie import build_trie
 
-        # Counts that were read cannot be written, for which the kernel would be compiled anew.
+        # Counts that were read cannot be written, for which the kernel would be compiled again.
         trie: Trie = build_trie(self.runs, self.counts.copy(), self.characters)
         return trie
 

@@ -1,4 +1,4 @@
-r"""Remove what is no text from a document: addresses, markup, headers, quotes, signatures.
+r"""Remove what is not text from a document: addresses, markup, headers, quotes, signatures.
 
 :func:`without_addresses` removes addresses of the web and of mail from each text that is cut into
 words. Each other way has a name, and ``--strip`` lists them. They are applied in this order:
@@ -173,7 +173,7 @@ _BLANK = re.compile(r"\r?\n[ \t]*\r?\n")
 _FIELDS = {"from", "to", "subject", "date", "message-id", "newsgroups", "received", "return-path"}
 # Longer headers are text.
 _LONGEST_HEADER = 65_536
-# Endings of hosts. Those of countries count before a path: "the end.So" is no host.
+# Endings of hosts. Those of countries count before a path: "the end.So" is not a host.
 _ENDINGS = r"(?:co|com|org|net|ac|gov)\.[a-z]{2}|com|org|(?-i:net)|edu|gov"
 _OF_COUNTRIES = (
     "at|au|be|br|ca|ch|co|de|es|eu|fm|fr|gd|gl|im|in|io|it|jp|ly|me|nl|ru|se|to|tv|uk|us"
@@ -298,7 +298,7 @@ _MARKS = 2
 
 
 def ordered(ways: Iterable[str]) -> tuple[str, ...]:
-    """Return ways in the order in which they are applied; ``none`` alone is no way.
+    """Return ways in the order in which they are applied; ``none`` alone is none.
 
     Raises:
         OptionError: One does not exist.
@@ -317,8 +317,8 @@ def find_markup(texts: Sequence[str]) -> tuple[str, ...]:
     """Return the ways that texts need.
 
     A way is needed if it changes a fifth of the texts or more. ``html`` is needed if a fifth of
-    them have two or more tags of HTML or entities: a few signs ``<`` and ``>`` are none. What a way
-    that is needed removes is no longer there for the ways after it.
+    them have two or more tags of HTML or entities: a few signs ``<`` and ``>`` are not. What one
+    needed way removes is no longer there for the ways after it.
     """
     found = []
     for way, function in WAYS.items():

@@ -33,7 +33,7 @@ class Phrases:
     """A set of phrases.
 
     Args:
-        phrases: the phrases; what is no phrase by its form is left out.
+        phrases: the phrases; what does not have the form of a phrase is left out.
     """
 
     def __init__(self, phrases: Iterable[str]) -> None:

@@ -110,7 +110,7 @@ _SAID = {
     "chinese": "are sentences in Chinese, which has no spaces (--segmenter=chinese)",
     "unspaced": "are sentences in a script without spaces (--tokeniser=module:function cuts them)",
 }
-# A text in which there is no letter and no digit.
+# A text without a letter or digit.
 SIGNS = "signs"
 REASONS = (*_SAID, SIGNS)
 
@@ -199,7 +199,7 @@ def _listed(word: str, points: bool) -> str:
 def _plain(text: str, points: bool) -> str:
     """Return the text in lower case and normal form C, with one kind of apostrophe and hyphen.
 
-    Soft hyphens are removed, and Arabic and Hebrew marks of vowels where there are no ``points``.
+    Soft hyphens are removed, and Arabic and Hebrew vowel marks where there are no ``points``.
     """
     text = text.lower()
     if text.isascii():
@@ -298,7 +298,7 @@ class Tokeniser:
         return replace(document, key=self.key(document.text))
 
     def block(self, documents: Sequence[Document]) -> Block:
-        """Return at least one document as a block; a document has no token if no word is kept.
+        """Return one or more documents as a block; a document has no token if no word is kept.
 
         Args:
             documents: Documents of one key (:meth:`with_key`).

@@ -48,7 +48,7 @@ class GrowingWords:
         return self._count
 
     def view(self) -> WordList:
-        """Return the words of now, without a copy of their text."""
+        """Return the current words, without a copy of their text."""
         # What is appended later comes after these bytes.
         return WordList(self._text[: max(self._used - 1, 0)], self._count)
 
@@ -96,7 +96,7 @@ class GrowingWords:
         return found
 
     def _reserve(self, words: int, size: int) -> None:
-        """Make room for so many words more, and for so many bytes of text."""
+        """Make room for more words, and for more bytes of text."""
         self._text = _with_room(self._text, self._used, size)
         self._starts = _with_room(self._starts, self._count, words)
         if len(self._slots) < _table_size(self._count + words):
@@ -104,7 +104,7 @@ class GrowingWords:
             _, self._slots = build_index(self._text[: self._used], self._count, self._count + words)
 
     def keep(self, staying: LongArray) -> None:
-        """Keep only these words, and number them anew in their order.
+        """Keep only these words, and renumber them in their order.
 
         Args:
             staying: int64, the numbers of the words, ascending.
@@ -125,7 +125,7 @@ def _with_room(array: npt.NDArray[Any], used: int, more: int) -> npt.NDArray[Any
 
 
 def _table_size(words: int) -> int:
-    """Return the size of the table of so many words, as :func:`build_index` makes it."""
+    """Return the size of the table of ``words`` words, as :func:`build_index` makes it."""
     return max(8, 1 << (2 * words - 1).bit_length())
 
 
@@ -152,7 +152,7 @@ class Vocabulary(GrowingWords):
 
     @property
     def words(self) -> WordList:
-        """The words of now; words[i] is word number i."""
+        """The current words; words[i] is word number i."""
         return self.view()
 
     def numbers(self, words: Sequence[str]) -> IntArray:
@@ -196,7 +196,7 @@ class Vocabulary(GrowingWords):
             self.always = len(self)
 
     def keep(self, staying: LongArray) -> None:
-        """Keep only these words, and number them anew in their order."""
+        """Keep only these words, and renumber them in their order."""
         super().keep(staying)
         self.use = self.use[staying]
 

@@ -122,7 +122,7 @@ def hyphens_before_capitals(text: str) -> str:
 
 
 def marked_capitals(text: str) -> str:
-    """Return a text that tells :func:`joiner` which of US, IT and WHO are no words of grammar.
+    """Return a text that tells :func:`joiner` which of US, IT and WHO are not function words.
 
     In a heading or a phrase in capitals, another word in capitals is next to them.
     """
@@ -148,7 +148,7 @@ def joiner(forms: Sequence[str]) -> Callable[[str], str]:
     for sign, place in (rule for form in sorted(forms) for rule in _RULES.get(form, ())):
         places.setdefault(sign, []).append(place)
     patterns = {sign: rf"\{sign}(?:{'|'.join(listed)})" for sign, listed in places.items()}
-    # The module re is faster, but marks of letters are no part of a word to it. A pattern begins
+    # The module re is faster, but counts no mark of a letter as part of a word. A pattern begins
     # with its sign, so that others are passed fast.
     ascii, other = (
         [(sign, module.compile(pattern)) for sign, pattern in patterns.items()]

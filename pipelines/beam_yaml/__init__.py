@@ -9,7 +9,7 @@ name:
 * :class:`LabelTopics` labels rows by a version of a store.
 * :class:`StreamTopics` learns rows and labels each by the newest version before it.
 
-Each has several outputs by name. Rows that are no documents come out as ``dead_letters``, with the
+Each has several outputs by name. Rows that are not documents come out as ``dead_letters``, with the
 reason; no row is lost. A value of ``options`` is written as the command line would write it and
 parsed by the same parsers, so both have the same values and messages.
 """
@@ -137,7 +137,7 @@ class MixtureRow(NamedTuple):
 
 
 class DeadLetterRow(NamedTuple):
-    """A row that is no document; ``record`` is the whole dead letter as JSON (docs/formats.md)."""
+    """A row that is not a document; ``record`` is the dead letter as JSON (docs/formats.md)."""
 
     source: str
     reason: str

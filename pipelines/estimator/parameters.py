@@ -37,7 +37,7 @@ GROUPS = (
 )
 # partial_fit continues a model, and versions have their events.
 _NOT_HERE = ("add_documents", "resume_from", "events", "silent_after", "key_from")
-# Parameters that are no option: where the model is kept, and whether progress is shown.
+# Parameters that are not options: where the model is kept, and whether progress is shown.
 OWN = ("model_store", "verbose")
 
 

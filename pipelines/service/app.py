@@ -125,7 +125,7 @@ class Labels:
     """The newest windows of trends and stories, from files that a run adds meanwhile.
 
     A file has its whole content when it has its name, so it is read once. One thread at a time
-    calls :meth:`refresh` and reads ``newest``. Where the store is no folder ``models`` of this
+    calls :meth:`refresh` and reads ``newest``. Where the store is not a folder ``models`` of this
     machine, there is nothing.
     """
 

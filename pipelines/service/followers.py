@@ -10,8 +10,8 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-# A stream of events ends after so many seconds, because a client may have gone unheard. A browser
-# connects again by itself.
+# A stream of events ends after this many seconds, because a client may have gone unnoticed. A
+# browser reconnects by itself.
 SECONDS = 300.0
 
 

@@ -63,7 +63,7 @@ CLEAR, CLEAR_TOKEN = 5.0, 0.5
 # Tokens of documents that wait are multiples of this, so their sums have the same bits however
 # minibatches are added up.
 GRID = 2.0**-30
-# For so many documents after a domain is born, this share of all visits is to it.
+# For this many documents after a domain is born, this share of all visits goes to it.
 CHANGED, OF_CHANGED = 2000, 0.65
 
 
@@ -225,7 +225,7 @@ def bear(stream: Stream, candidate: Candidate, shares: Array) -> bool:
         return False
     ids = np.full(candidate.width + candidate.count, NONE, np.uint16)
     ids[: candidate.past.topics] = np.arange(candidate.past.topics)
-    # Tokens of the topic that had the id are drawn anew.
+    # Tokens of the topic that had the id are drawn again.
     ids[born] = NONE
     ids[candidate.width + np.array(rising)] = born[0]
     live.recount(live.places(stream.at(candidate.documents))[0], ids[candidate.topics])

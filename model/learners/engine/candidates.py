@@ -75,8 +75,8 @@ STAKES = (0.05, 0.1, 0.2, 0.45)
 BOUND = 8.0
 # The documents of today in a block.
 BLOCK = 3
-# A rate is guessed as if so many more documents had held a topic, of so many. A topic that is near
-# to others is held by a hundredth of the past; if none is expected, the first costs too much.
+# A rate is guessed as if GUESS of GUESSED more documents had held a topic. A topic near others is
+# held by a hundredth of the past; if none were expected, the first would cost too much.
 GUESS, GUESSED = 0.5, 20
 # Old topics that are told apart; the most of a new topic's prior.
 NEAR, MOST_A = 8, 100.0
@@ -155,7 +155,7 @@ class Names:
     used: int = 0
 
     def take(self, sweeps: int) -> tuple[int, int, int]:
-        """Return the names of the first of so many sweeps."""
+        """Return the names of the first of ``sweeps`` sweeps."""
         self.used += sweeps
         return (*self.key, self.used - sweeps)
 

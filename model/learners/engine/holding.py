@@ -33,7 +33,7 @@ PARTS = 64
 
 
 class Current(NamedTuple):
-    """The model of now.
+    """The current model.
 
     Attributes:
         live: what was learned.
@@ -118,7 +118,7 @@ class GibbsState:
         return self.settings.chooses_first and not (self.nursery and self.nursery.due)
 
     def choose_topics(self, documents: int) -> None:
-        """Choose T by the first documents; the model begins anew, with all documents at hand."""
+        """Choose T by the first documents; the model starts over, with all documents at hand."""
         assert self.nursery
         self.live = first_model(self.live, self.first, documents, self.settings, self.pool)
         self.first = self.live.topics
@@ -169,7 +169,7 @@ class GibbsState:
     def keep_sample(self, arrived: int) -> None:
         """Let documents leave that are more than the settings allow; ``arrived`` are new.
 
-        They leave together, once for so many that arrive, because the others move then.
+        They leave together, once per many arrivals, because the others then move.
         """
         schedule = self.settings.schedule
         if not isinstance(schedule, StreamSchedule) or self.is_choosing:
@@ -190,7 +190,7 @@ class GibbsState:
         """Take documents at hand out of all counts; they stay as documents without words.
 
         Births forget their snapshots and candidates: these counted the tokens by topics that are
-        not known any more. How many documents and tokens came stays what it was.
+        no longer known. The numbers of documents and tokens that came do not change.
 
         Args:
             arrivals: int64[n], how many documents came before each of them.
@@ -248,7 +248,7 @@ class GibbsState:
         return numbers
 
     def current(self) -> Current:
-        """Return the model of now; an archive is learned, once for each minibatch."""
+        """Return the current model; an archive is learned, once for each minibatch."""
         if not self.is_archive:
             size, documents = self.live.size, self.live.documents
             return Current(self.live, np.arange(size), np.arange(documents))

@@ -2,7 +2,7 @@
 
 With ``--schedule=stream`` a step learns its minibatch and visits earlier documents again
 (:mod:`beam_topics.model.learners.engine.stream`). With ``--schedule=archive`` a step holds its
-documents, and a snapshot learns all of them anew
+documents, and a snapshot learns all of them again
 (:mod:`beam_topics.model.learners.engine.archive`).
 
 P(w | t) of a version is (n_wt + a G_w) / (n_t + a) with the mean of G given the tables. A growing
@@ -213,7 +213,7 @@ def _learn(state: GibbsState, arrived: Array, ids: Sequence[str]) -> Learned:
 
 
 def _learned(state: GibbsState, arrived: Array, seen: int, reach: Array | None = None) -> Learned:
-    """Learn documents that arrived when so many had been seen with them, and visit some again."""
+    """Learn documents that arrived, ``seen`` with them in all, and visit some again."""
     schedule, live = state.settings.schedule, state.live
     assert isinstance(schedule, StreamSchedule)
     tokens = live.tokens_of(arrived)

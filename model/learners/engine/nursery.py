@@ -140,7 +140,7 @@ class Endings:
         self.leave([gone])
 
     def leave(self, topics: list[int]) -> None:
-        """Know nothing of topics any more."""
+        """Forget everything about topics."""
         self.figures[:, topics] = 0.0
         self.ended = [topic for topic in self.ended if topic not in topics]
 

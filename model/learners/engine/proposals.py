@@ -86,7 +86,7 @@ class Excess(NamedTuple):
 
 
 def excess(texts: Texts, expected: Array, most: int) -> Excess:
-    """Return the words in excess, and at most so many documents with two of them.
+    """Return the words in excess, and at most ``most`` documents with two of them.
 
     Args:
         texts: the documents.
@@ -179,7 +179,7 @@ class Domain(NamedTuple):
         topics: int32[N], of their tokens; K8 + j is new.
         new: m.
         texts: the judges.
-        old: the topics of now.
+        old: the current topics.
         both: these and the new ones.
     """
 

@@ -35,7 +35,7 @@ class LocalBirths(Births):
     """A subject that is new in the stream gets a topic of its own; there may be 2 T in the end.
 
     Attributes:
-        apart, delay, begins: every so many-th document waits for so many, after so many.
+        apart, delay, begins: one document in ``apart`` waits for ``delay``, after ``begins``.
         every, pasts: documents between two proposals, and proposals to a snapshot's age.
         level, rise_level: the chance of a false alarm of the two wagers. In 60,000 documents that
             do not change, no candidate's rise had a wealth above exp(1.5).
@@ -101,7 +101,7 @@ class StreamSchedule(Schedule):
 
 @dataclass(frozen=True)
 class ArchiveSchedule(Schedule):
-    """All documents so far are learned anew for each version, whatever their order."""
+    """All documents so far are learned again for each version, whatever their order."""
 
     kind = "archive"
 
@@ -230,7 +230,7 @@ class Gibbs(LearnerSettings):
         return self.alpha_of(self.first_topics)
 
     def alpha_of(self, topics: int) -> float:
-        """Return alpha of each topic where so many are in use when learning begins.
+        """Return alpha of each topic, given how many are in use when learning begins.
 
         The sum is at most 2.5 for T topics, and twice that when T more are born.
         """

@@ -25,7 +25,7 @@ STEPS = 6
 
 
 class Texts(NamedTuple):
-    """Some documents, with words numbered anew.
+    """Some documents, with words renumbered.
 
     Attributes:
         words: int32[N], for each token the place of its word in ``ids``.

@@ -193,7 +193,7 @@ class State:
         """Let W grow by ``count``; the new words have the numbers from W on.
 
         G of a word that no topic has is a0 G0_w / (M + a0) on average. The new words get this, and
-        the others give it up in proportion. The next epoch draws G anew.
+        the others give it up in proportion. The next epoch draws G again.
 
         Args:
             count: 0 or more.

@@ -43,7 +43,7 @@ PART, MOST_SHARDS = 250, 4
 # Visits that all documents get together in addition to R of each, for each doubling of D, without
 # the factor ln 2; D below FEW counts as FEW.
 EARLY, FEW = 50_000, 500
-# Visits of the documents that chose a model: so many in all, within the least and most of each.
+# Visits of the documents that chose a model: the total, and the least and most for each.
 CHOSEN, AGAIN = 9000, (30, 200)
 # An epoch of visits has at most this share of the documents in reach, or SMALL. Fewer are not paid:
 # an epoch costs as much as hundreds of visits before its first draw.
@@ -102,7 +102,7 @@ def owe(state: State, arrived: int, seen: int, moves: int) -> None:
 
 
 def is_due(state: State, documents: int) -> bool:
-    """Return whether enough visits are owed where so many documents are in reach."""
+    """Return whether enough visits are owed, given the number of documents in reach."""
     return state.owed >= min(SMALL, documents)
 
 

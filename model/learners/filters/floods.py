@@ -211,7 +211,7 @@ def _copies_of_all(memory: Memory, signatures: Any, comparable: BoolArray, least
     return copies
 
 
-# A share is one of so many documents, those learned last.
+# A share is one of this many documents, those learned last.
 SHARE_OF = 1_000
 _SHARE_STATE = b"BTS2"
 _NONE = 0

@@ -74,7 +74,7 @@ def used_entries(sticks: Sticks) -> Mask:
 
 
 def resize(sticks: Sticks, entries_each: int, words: int) -> Sticks:
-    """Return the sticks with room for so many entries in each topic and so many words."""
+    """Return the sticks with room for these numbers of entries in each topic and of words."""
     topics, room = sticks.use.shape
     if words > len(sticks.position):
         grown = empty_positions(max(words, len(sticks.position) * 3 // 2), topics)
@@ -394,7 +394,7 @@ def expectations(state: InfvocState, kernel: Any) -> tuple[FloatArray, FloatArra
 
 
 def reorder(state: InfvocState) -> None:
-    """Sort every topic's words, and forget the words that no topic has any more."""
+    """Sort every topic's words, and forget the words that no topic has any longer."""
     settings, words = state.settings, state.vocabulary.words
     kept = truncate(state.sticks, state.base, len(words), settings.truncation, settings.max_words)
     state.sticks = renumber(state.sticks, kept)

@@ -133,7 +133,7 @@ def fresh_row(table, p, i, generation, copy):
 
 @inlined
 def blocks_needed(table, rows, particles):
-    """Return the largest number of blocks that particles need to write so many rows together.
+    """Return the largest number of blocks that particles need to write a number of rows together.
 
     A particle copies a block at most once, and again if a resampling comes in between.
     """
@@ -308,5 +308,5 @@ def _growth(have: int, free: int, want: int) -> int:
 
 
 def longer(array: npt.NDArray[Any], more: int) -> npt.NDArray[Any]:
-    """Return the array with so many zero rows more."""
+    """Return the array with ``more`` zero rows added."""
     return np.concatenate([array, np.zeros((more, *array.shape[1:]), array.dtype)])

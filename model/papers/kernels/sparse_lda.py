@@ -16,7 +16,7 @@ n_wt is the sum of *fixed* counts, which may be fractional and never change, and
 counts, those of the tokens whose topics are drawn. A row of sampled counts has one integer for each
 topic, ``count << bits | topic``, in descending order, so a walk through q ends early. The order is
 a function of the counts, so the bits do not depend on how a state was reached. For the same reason
-smoothing, whose rounding errors accumulate, is summed anew at the start of each document. Entries
+smoothing, whose rounding errors accumulate, is summed again at the start of each document. Entries
 past the end of a row, up to a whole block, have no tokens
 (:mod:`beam_topics.model.inference.kernels.row_sums`).
 

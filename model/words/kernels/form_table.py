@@ -19,7 +19,7 @@ import numpy as np
 from beam_topics.model.kernels.jit import kernel, page_inlined, page_kernel, trailing_zeros
 from beam_topics.model.words.kernels.word_index import FIRST, LONGEST, SECOND
 
-# Bytes that are no part of a word, before and after the texts.
+# Bytes that are not part of a word, before and after the texts.
 ROOM = 16
 # Classes of bytes. Those from 128 on are parts of characters of words, in texts that are cut.
 _LETTER, _DIGIT, _LINE = (1 << bit for bit in range(3))
@@ -53,7 +53,7 @@ _LONGEST = _U(LONGEST)
 
 
 def scratch_for(size):
-    """Return arrays for what is found in a text of so many bytes.
+    """Return arrays for what is found in a text of ``size`` bytes.
 
     Returns:
         uint8[64n], a flag of each byte; uint64[8n], eight flags each; twice int32[64n + 1], places.

@@ -25,7 +25,7 @@ _EMPTY = np.int64(-1)
 _BITS, _NUMBER = 31, np.int64(0x7FFFFFFF)
 _U = np.uint64
 _ALL, _EIGHT, _SHIFT = _U(0xFFFFFFFFFFFFFFFF), _U(8), _U(32)
-# The bytes of a number that belong to a form of so many bytes, for its first and second eight.
+# The bytes of a number that belong to a form, by its length, for its first and second eight.
 LONGEST = 16
 _OF_SIZE = np.array([(1 << 8 * size) - 1 for size in range(9)], np.uint64)
 FIRST, SECOND = _OF_SIZE[[*range(9), *[8] * 8]], _OF_SIZE[[*[0] * 8, *range(9)]]

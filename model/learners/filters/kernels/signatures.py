@@ -43,7 +43,7 @@ class Memory(NamedTuple):
 
 
 def new_memory(remembered: int) -> Memory:
-    """Return a memory of so many signatures, without any."""
+    """Return an empty memory for ``remembered`` signatures."""
     size = 1 << (2 * remembered - 1).bit_length()
     return Memory(
         np.zeros((remembered, ENTRIES), np.uint32),
