@@ -6,25 +6,25 @@ e = n_a n_b / N, the expected number for independent words:
     PMI(a, b)  = ln((n_ab + 1) / (e + 1))
     NPMI(a, b) = PMI(a, b) / -ln((n_ab + 1) / (N + 1))
 
-The pseudo-document on both sides smooths the ratio. So the figure of a pair of rare words is near
-0, and a word that the reference does not have gives 0. The coherence of a topic is the mean over
-all pairs of its first ten words (Newman, Karimi and Cavedon 2009). That of a model is the mean over
-its topics. The share of pairs that never occur together is reported, too; it falls with the size of
-the reference corpus.
+The pseudo-document on both sides smooths the ratio. So a pair of rare words has a figure near 0,
+and a word that the reference lacks gives 0. The coherence of a topic is the mean over all pairs of
+its first ten words (Newman, Karimi and Cavedon 2009). That of a model is the mean over its topics.
+The share of pairs that never occur together is reported, too; it falls with the size of the
+reference corpus.
 
 **Mixed topics** have words of several subjects. The characteristic words of a topic are those with
-the largest n_wt ln(P(w | t) / P(w)): words that the topic has more often than the model. Frequent
-words that all topics have are not among them. Words of one subject occur together in documents more
-often than by chance. A division of the ten characteristic words into two groups A and B has the
-ratio
+the largest n_wt ln(P(w | t) / P(w)): words that are more frequent in the topic than in the model.
+Frequent words that all topics have are not among them. Words of one subject occur together in
+documents more often than by chance. A division of the ten characteristic words into two groups A
+and B has the ratio
 
     (sum of n_ab + 2) / (sum of n_a n_b / N + 1),    a in A, b in B.
 
-The figure of a topic, *across*, is the least ratio of all divisions into groups of at least
-:data:`SMALLEST` words. A topic is judged mixed from :data:`MIXED` down: then two groups of its
-words occur together hardly more often than words of different documents. The added numbers make
-the figure 2 where there is nothing to judge by. Words that no document has are left out.
-``docs/results/mixed-topics.md`` compares the figure with others by topics that were glued together.
+The figure of a topic, *across*, is the lowest ratio over all divisions into groups of at least
+:data:`SMALLEST` words. A topic counts as mixed at :data:`MIXED` or below: two groups of its words
+then occur together hardly more often than words of different documents. The added numbers make the
+figure 2 where there is no evidence. Words that no document has are left out.
+``docs/results/mixed-topics.md`` compares the figure with others on topics that were glued together.
 """
 
 from __future__ import annotations

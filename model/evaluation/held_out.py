@@ -2,8 +2,8 @@
 
 **nMI** follows May, Clemmer and Van Durme (2014): topics are fixed at P(w | z), and the test
 documents get a first pass and five Gibbs sweeps. The cluster of a document is its most frequent
-topic, the lower one of two that are equal. As the topics are fixed, documents do not influence each
-other, so their order, which May shuffled, has no effect.
+topic, the lower one of a tie. As the topics are fixed, documents do not influence each other, so
+their order, which May et al. shuffled, has no effect.
 
 nMI = I(labels; clusters) / mean of H(labels) and H(clusters), with the *arithmetic* mean. Other
 means give other figures (the geometric mean never gives a smaller one), so papers are comparable
@@ -20,12 +20,12 @@ tokens before it. Only the mixture of a document is unknown, and no method looks
 * *left to right* (Wallach et al. 2009): R particles, each of which draws all earlier topics again
   before every token. It is quadratic and serves as a check. The probability of a token is the mean
   over the particles. Here, particles are resampled after each token in proportion to the
-  probability that they gave it. Only then is the estimate of P(document) unbiased. In the paper's
+  probability that they gave it; only then is the estimate of P(document) unbiased. In the paper's
   version, the particles after a token are not distributed as the topics given all tokens so far.
-  On a document of six tokens its limit for many particles was 10 % too high, on longer ones 0.3 %.
+  Its limit for many particles was 10 % too high on a document of six tokens, 0.3 % on longer ones.
 
 A word that the model does not know has a probability where the prior expects more words than the
-model has (a growing vocabulary). Elsewhere its tokens are left out, and counted as left out.
+model has (a growing vocabulary). Otherwise its tokens are left out, and counted as such.
 
 **Accuracy** is that of a linear support vector machine with topic proportions as features, inferred
 by ``gibbs3``. They are scaled to [0, 1] by the training documents, C is 1, and classes are

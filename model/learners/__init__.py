@@ -1,7 +1,7 @@
 """Learners and their settings; :mod:`beam_topics.model.learners.base` defines the contract.
 
-An import of a learner's settings here registers the learner. The settings of this package are apart
-from the learners, which import kernels.
+Importing a learner's settings here registers the learner. The settings of this package are
+separate from the learners, which import kernels.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The contract that all learners meet, and their registry.
 
 A learner is a small class without attributes. What it learns is in a state object: ``init`` makes
-it, only ``step`` changes it, and ``save`` turns it into bytes:
+the state, only ``step`` changes it, and ``save`` turns it into bytes:
 
 >>> from beam_topics.model.learners import NoInitialBatch, OLda, learner_for
 >>> settings = OLda(topics=2, initial=NoInitialBatch())

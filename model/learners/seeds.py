@@ -7,7 +7,7 @@ n_wz tokens of documents a topic is
 
     P(w | z) = (n_wz + s_wz + a G_w) / (n_z + s_z + a)
 
-where s_z is the sum of s_wz over w. Given a and G that is LDA with the Dirichlet parameter
+where s_z is the sum of s_wz over w. Given a and G, this is LDA with the Dirichlet parameter
 a G_w + s_wz. Prior tokens also sit at tables, so words of seeds have a larger G: the law is that of
 a model that has observed s_wz tokens of w in z.
 
@@ -15,8 +15,8 @@ A topic whose s_z is far above the tokens that come is *frozen*: the n_z tokens 
 P(w | z) by at most n_z / (n_z + s_z) in total variation. :mod:`beam_topics.model.reporting.exports`
 writes such seeds for topics of a model.
 
-The words of seeds have the first numbers of a growing vocabulary and never leave it. A topic that
-is born gets a number of its own, never that of a seed.
+The words of seeds have the first numbers of a growing vocabulary and never leave it. A newborn
+topic gets its own number, never that of a seed.
 
 >>> words_of(("sea: ship harbour^7", "land: horse harbour"))
 ('ship', 'harbour', 'horse')

@@ -10,8 +10,8 @@ name:
 * :class:`StreamTopics` learns rows and labels each by the newest version before it.
 
 Each has several outputs by name. Rows that are not documents come out as ``dead_letters``, with the
-reason; no row is lost. A value of ``options`` is written as the command line would write it and
-parsed by the same parsers, so both have the same values and messages.
+reason; no row is lost. A value of ``options`` is written as on the command line and parsed by the
+same parsers, so both have the same values and messages.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ uvicorn limits the time between two requests of a connection, and :class:`Bodies
 the bytes of all bodies. :func:`protocol_with` limits the time, the number and the bytes of headers,
 and the time in which a client reads what was sent.
 
-uvicorn answers 503 where too many connections are open. At 95 % of them, each new one takes the
-place of the one that has been waited for longest, so that silent clients keep nobody out.
+uvicorn answers 503 where too many connections are open. At 95 % of them, each new one replaces the
+one that has been waited for longest, so that silent clients keep nobody out.
 """
 
 from __future__ import annotations

@@ -18,14 +18,14 @@ True
 >>> tracker.try_claim((1, 0))
 False
 
-The DoFn checkpoints itself (``defer_remainder``) after some hundred entries, after half a second,
+The DoFn checkpoints itself (``defer_remainder``) after a few hundred entries, after half a second,
 or at a pause. The runner commits what was emitted together with the rest of the range. A failure
 therefore neither loses an entry nor commits one twice. A log is never split between workers,
 because it is an order.
 
 Readers report the watermark. It is part of the runner's checkpoint, has whole milliseconds, and
-never moves back. Entries behind it are late, and none is lost for that. When a log ends, its
-watermark goes to the end of time.
+never moves back. Entries behind it are late, but none is lost for that. When a log ends, its
+watermark moves to the end of time.
 
 Ranges are bytes under ``BytesCoder`` and watermarks are whole numbers under ``VarIntCoder``, as all
 state is. Open readers stay in the process under the position at which they stand

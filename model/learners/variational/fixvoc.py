@@ -1,8 +1,8 @@
 """Online LDA with a fixed vocabulary.
 
 ``fixvoc-vb`` is the learner of Hoffman, Blei and Bach (2010), ``fixvoc-hybrid`` that of Mimno,
-Hoffman and Blei (2012). q(beta_k) is a Dirichlet with parameters lambda_kw = eta + what minibatches
-added. A step sets it to
+Hoffman and Blei (2012). q(beta_k) is a Dirichlet with parameters lambda_kw = eta + the sum of what
+minibatches added. A step sets lambda to
 
     (1 - epsilon) lambda + epsilon (eta + D / |S| * expected counts)
 
@@ -10,8 +10,8 @@ The learners differ in the expected counts: coordinate ascent on each document, 
 within it. :class:`FixedVocabulary` decides which words have a row.
 
 All that was added decays at each step. The table is kept divided by ``scale``, so a step changes
-only the rows of its words. Topics begin unlike each other: each row begins with counts between 1/2
-and 3/2, drawn by name, as if they had been there from the start.
+only the rows of its words. Topics begin different from each other: each row begins with counts
+between 1/2 and 3/2, drawn by name, as if they had been there from the start.
 """
 
 from __future__ import annotations

@@ -7,11 +7,11 @@ G0 (:mod:`beam_topics.model.words.character_model`). G0 learns how words are spe
 stick is for all other words.
 
 * The topics of a minibatch are drawn by Gibbs sweeps within each document, by exp E[log beta] for
-  words in a topic's set. Words outside get their share of the rest of the stick. In the paper each
+  words in a topic's set. Other words get their share of the rest of the stick. In the paper each
   of them gets all of it; ``remainder`` chooses.
 * New words join the sets of the topics that drew them, at the end, with their prior
-  Beta(1, concentration). In the paper it is Beta(1, 1), which is too large a piece of the stick for
-  many steps; ``remainder`` chooses this, too. Then all beta parameters take a step (eq. 8 and 9).
+  Beta(1, concentration). In the paper it is Beta(1, 1), too large a piece for many steps;
+  ``remainder`` chooses this, too. Then all beta parameters take a step (eq. 8 and 9).
 * Every U minibatches the words of each topic are sorted by their rank score R, with their
   parameters. Only the first T of a topic stay, and of these the ``max_words`` that all topics
   together use most. A word that is in no topic's set is forgotten; if it comes back, it is new. R
@@ -19,7 +19,7 @@ stick is for all other words.
 
 The rest of a stick is shared by a base B: (1 + G0(w)) / (V + 1) for each of the V words that some
 topic has, and G0(w) / (V + 1) for all others. With G0 alone, which gives a single word almost no
-probability, a word would stay for ever with the topic that drew it first. With the whole rest for
+probability, a word would stay forever with the topic that drew it first. With the whole rest for
 each word, every topic claims the words that it does not know. A published model has the same B.
 """
 
