@@ -90,7 +90,7 @@ def test_errors_say_what_is_allowed(tmp_path):
         tokeniser_settings(stemmer="en")
     with pytest.raises(OptionError, match=r"--stop_words_file: .*It cannot be read"):
         tokeniser_settings(stop_words_file=str(tmp_path / "absent"))
-    with pytest.raises(OptionError, match="--stop_words_file beside it"):
+    with pytest.raises(OptionError, match="file only with --stop_words_file"):
         tokeniser_settings(stop_words="file")
     (tmp_path / "latin").write_bytes(b"caf\xe9")
     with pytest.raises(OptionError, match="UTF-8 text file"):
