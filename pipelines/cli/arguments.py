@@ -471,6 +471,4 @@ def _run_of_store(store: str | None, file: str) -> str | None:
 def all_groups() -> Groups:
     """Return the groups of options of all programs."""
     found = [each for each in vars(options).values() if isinstance(each, OptionGroup)]
-    # Programs that learn have its option among others.
-    found.remove(options.FunctionOptions)
     return [*found, SourceOptions]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from beam_topics.model.words.settings import TokeniserSettings
-from beam_topics.pipelines.cli.groups import Options, group, settings_of_choice
+from beam_topics.pipelines.cli.groups import OptionGroup, Options, settings_of_choice
 from beam_topics.pipelines.cli.options import TOPICS, kafka_topic
 from beam_topics.pipelines.graphs.sources import files, kafka  # noqa: F401
 from beam_topics.pipelines.graphs.sources.base import SOURCE, SOURCES, SourceSettings
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from beam_topics.transforms.read import Documents
 
-SourceOptions = group("Source", choice=SOURCE)
+SourceOptions = OptionGroup("Source", choice=SOURCE)
 
 
 def is_log(source: str | None) -> bool:
