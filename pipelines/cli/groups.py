@@ -67,14 +67,12 @@ class Options(argparse.Namespace):
     Attributes:
         argv: the command line, of options only.
         line: the command line as the user gave it.
-        learning: how a run learns, and after what; None of one that learns nothing.
         beam: Beam's ``PipelineOptions`` of the same command line; None where no graph runs.
         ended: keeps the options of a run that succeeded, and says what can follow.
     """
 
     argv: Sequence[str] = ()
     line: Sequence[str] = ()
-    learning: Any = None
     beam: Any = None
     ended: Callable[[], None]
 

@@ -83,22 +83,6 @@ class EvaluationInputSettings(Record):
 
 
 @dataclass(frozen=True)
-class KafkaClientSettings(Record):
-    """How Kafka is reached."""
-
-    servers: str = option(
-        "",
-        "brokers of --source=kafka and of each kafka:TOPIC: host:port, with commas",
-        name="kafka_servers",
-    )
-    config: str = option(
-        "",
-        "file of client properties that workers can read, one name=value in each line",
-        name="kafka_config",
-    )
-
-
-@dataclass(frozen=True)
 class DeadLetterSettings(Record):
     """Where dead letters are."""
 
@@ -294,8 +278,8 @@ class KeepSettings(Record):
         "what stays when others expire: versions:30d keeps those of the last 30 days;"
         " versions:1d,1d/30d,30d/all keeps all of a day, one a day of 30 days, and one in 30 days"
         " for ever; checkpoints:3 keeps three points to continue from; grace:2d keeps what was"
-        " written or used up to two days before the newest version (1d where it is absent). Nothing expires"
-        " without this option",
+        " written or used up to two days before the newest version (1d where it is absent). Nothing"
+        " expires without this option",
     )
 
 
@@ -415,7 +399,6 @@ FigureOptions = OptionGroup("Figures", FigureSettings)
 EvaluationOptions = OptionGroup("Evaluation", EvaluationInputSettings)
 ShowOptions = OptionGroup("Display", ShowSettings)
 InputOptions = OptionGroup("Input", InputSettings)
-KafkaOptions = OptionGroup("Kafka", KafkaClientSettings)
 RecordOptions = OptionGroup("Records", ReadSettings, OutputFileSettings)
 TrainingDocumentsOptions = OptionGroup("Training documents", TrainingInputSettings)
 ModelCacheOptions = OptionGroup("Models in memory", CacheSettings)

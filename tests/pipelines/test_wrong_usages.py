@@ -124,8 +124,8 @@ ROWS = [
     ),
     (
         "train feb.jsonl TRAIN --text_field=body --model_store=m3",
-        3,
-        "it has 'id', 'timestamp', 'text'",
+        2,
+        "a field of the records, which have 'id', 'timestamp', 'text'",
         "train feb.jsonl TRAIN --text_field=text --model_store=m3",
     ),
     (

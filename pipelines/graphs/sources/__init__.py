@@ -13,12 +13,15 @@ from beam_topics.pipelines.cli.groups import OptionGroup, Options, settings_of_c
 from beam_topics.pipelines.cli.options import TOPICS, kafka_topic
 from beam_topics.pipelines.graphs.sources import files, kafka  # noqa: F401
 from beam_topics.pipelines.graphs.sources.base import SOURCE, SOURCES, SourceSettings
+from beam_topics.transforms.sources.kafka_client import KafkaClientSettings
 
 if TYPE_CHECKING:
     import apache_beam as beam
 
+    from beam_topics.model.learner_log.options import LearnOptions
     from beam_topics.transforms.read import Documents
 
+KafkaOptions = OptionGroup("Kafka", KafkaClientSettings)
 SourceOptions = OptionGroup("Source", choice=SOURCE)
 
 
@@ -49,7 +52,10 @@ def source_settings_of(options: Options) -> SourceSettings:
 
 
 def read_source(
-    pipeline: beam.Pipeline, options: Options, tokeniser: TokeniserSettings
+    pipeline: beam.Pipeline,
+    options: Options,
+    tokeniser: TokeniserSettings,
+    learning: LearnOptions | None = None,
 ) -> Documents:
     """Read tokenised documents from ``--source``, and what could not be read."""
-    return pipeline | "Read" >> source_settings_of(options).read(options, tokeniser)
+    return pipeline | "Read" >> source_settings_of(options).read(options, tokeniser, learning)
