@@ -135,9 +135,7 @@ class OptionGroup:
         for option in self.options().values():
             if option.shared and option.flag in parser._option_string_actions:
                 continue
-            action = parser.add_argument(option.flag, help=described(option), **_parsing(option))
-            # For the short help.
-            action.first = option.first  # type: ignore[attr-defined]
+            parser.add_argument(option.flag, **_parsing(option))
 
 
 Groups = Sequence[OptionGroup]
@@ -210,7 +208,7 @@ def _form(option: Option) -> str:
 def _parsing(option: Option) -> dict[str, Any]:
     """Return how argparse parses the values of an option."""
     if option.value_type is bool:
-        return {"type": values.switch, "nargs": "?", "const": True, "metavar": "true"}
+        return {"type": values.switch, "nargs": "?", "const": True}
     if option.kinds is not None:
         return {"type": str}
     if option.value_type is tuple:

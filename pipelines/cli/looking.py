@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from beam_topics.model.documents.settings import SequenceSettings
-from beam_topics.model.errors import BeamTopicsError, OptionError
+from beam_topics.model.errors import BeamTopicsError
 from beam_topics.model.files import is_local
 from beam_topics.model.settings.options import names_in, options_of
 from beam_topics.model.times import duration_text
@@ -71,7 +71,7 @@ def as_input_is(
             return None
         profile, kept = profiling.look_at(files, rest, stored)
     except BeamTopicsError as error:
-        if named or isinstance(error, OptionError):
+        if named or isinstance(error, profiling.NoFieldError):
             raise
         # The run says what is wrong.
         return None

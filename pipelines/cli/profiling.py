@@ -29,6 +29,10 @@ _LENGTHS = ("window", "publish_every")
 _OF_FIELDS = ("text_field", "timestamp_field", "id_field", "label_field", "key_field")
 
 
+class NoFieldError(OptionError):
+    """A field that no record of the input has."""
+
+
 def files_of(patterns: Sequence[str]) -> list[str]:
     """Return the files of this machine that the patterns match; none for another file system."""
     if not all(map(is_local, patterns)):
@@ -66,7 +70,7 @@ def _check_fields(given: Mapping[str, str], records: Sequence[Mapping[str, Any]]
             there = list(dict.fromkeys(key for one in records for key in one))[:_MOST_FIELDS]
             allowed = f"a field of the records, which have {', '.join(map(repr, there))}"
             remedy = did_you_mean(fields[0], there, "Correct the name.")
-            raise OptionError(f"--{name}", given[name], allowed, remedy)
+            raise NoFieldError(f"--{name}", given[name], allowed, remedy)
 
 
 def _is_field(name: str, records: Sequence[Mapping[str, Any]]) -> bool:

@@ -62,7 +62,7 @@ class KafkaClientSettings(Record):
 class TopicSettings(Record):
     """What is read of a topic of Kafka, and when a partition counts as idle."""
 
-    name: str | None = option(None, "the topic to read", name="kafka_topic")
+    name: str = option("", "the topic to read", name="kafka_topic")
     start: str = option(
         "earliest",
         "where to begin: earliest, latest, or the ISO 8601 time of a message",
