@@ -64,8 +64,10 @@ def look_at(
 
 def _check_fields(given: Mapping[str, str], records: Sequence[Mapping[str, Any]]) -> None:
     """Refuse the names of a text or a time of which no record of the sample has one."""
-    for name in ("text_field", "timestamp_field") if records else ():
-        fields = names_in(given.get(name, ""))
+    checked = {"text_field": names_in(given.get("text_field", ""))}
+    if "time_from" not in given and "timestamp_field" in given:
+        checked["timestamp_field"] = [given["timestamp_field"]]
+    for name, fields in checked.items() if records else ():
         if fields and not any(_is_field(one, records) for one in fields):
             there = list(dict.fromkeys(key for one in records for key in one))[:_MOST_FIELDS]
             allowed = f"a field of the records, which have {', '.join(map(repr, there))}"
