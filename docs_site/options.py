@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from beam_topics.pipelines.cli.help import Line
 
 PAGE = "reference/options.md"
 _TITLE = """# Options of the commands
@@ -24,40 +27,27 @@ def options_page() -> str:
 def section(name: str) -> str:
     """Return the section of one command: its summary and its tables of options."""
     from beam_topics.pipelines.__main__ import summary
-    from beam_topics.pipelines.cli.command import parser_for
     from beam_topics.pipelines.cli.help import every_section
+    from beam_topics.pipelines.cli.option_files import ConfigOptions
 
     program = importlib.import_module(f"beam_topics.pipelines.{name}")
     required = getattr(program, "REQUIRED", {})
-    parser = parser_for(name, "", program.GROUPS, required)
-    sections = every_section(parser, program.GROUPS)
-    tables = [table(title, actions) for title, actions in sections if actions]
+    sections = every_section((*program.GROUPS, ConfigOptions), required)
+    tables = [table(title, lines) for title, lines in sections if lines]
     return "\n".join([f"## `{name}`", "", summary(name), "", *tables])
 
 
-def table(title: str, actions: list[argparse.Action]) -> str:
-    """Return a table of options, or nothing where none has a help text."""
-    rows = [
-        f"| {_flag(action)} | {_cell(action.help or '')} |"
-        for action in actions
-        if action.help != argparse.SUPPRESS
-    ]
-    if not rows:
-        return ""
+def table(title: str, lines: list[Line]) -> str:
+    """Return a table of options."""
+    rows = [f"| `{option.flag}` | {_cell(text)} |" for option, text in lines]
     # Titles name options.
     head = " ".join(f"`{word}`" if word.startswith("--") else word for word in title.split())
     return "\n".join([f"**{head}**", "", "| option | meaning |", "|---|---|", *rows, ""])
 
 
-def _flag(action: argparse.Action) -> str:
-    flag = f"`{action.option_strings[0]}`"
-    values = [f"`{value}`" for value in action.choices or ()]
-    return f"{flag} = {', '.join(values)}" if values else flag
-
-
 def _cell(text: str) -> str:
     """Return a help text for a cell. It is plain text, so nothing in it is Markdown."""
-    text = text.replace("%%", "%").replace("&", "&amp;").replace("<", "&lt;")
+    text = text.replace("&", "&amp;").replace("<", "&lt;")
     for character in "\\`*_|$[]":
         text = text.replace(character, f"\\{character}")
     return " ".join(text.split())

@@ -9,15 +9,24 @@ The files are sorted by time, one for each period.
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 
+from beam_topics.model.settings.options import Record, option
 from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli.command import command
-from beam_topics.pipelines.cli.groups import Options, flags, settings_of
+from beam_topics.pipelines.cli.groups import OptionGroup, Options, settings_of
 from beam_topics.pipelines.cli.options import InputSettings
 from beam_topics.pipelines.cli.settings_from_options import read_settings_of
 
-_ArchiveOptions = flags("Archive", output={"help": "folder for the Avro files"})
-GROUPS = (group.InputOptions, _ArchiveOptions, group.RecordOptions)
+
+@dataclass(frozen=True)
+class _ArchiveSettings(Record):
+    """Where the archive goes."""
+
+    output: str | None = option(None, "folder for the Avro files")
+
+
+GROUPS = (group.InputOptions, OptionGroup("Archive", _ArchiveSettings), group.RecordOptions)
 REQUIRED = {"input": "'raw/*.jsonl'", "output": "archive", "dead_letters": "dead"}
 
 

@@ -18,14 +18,16 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 
 from beam_topics.model.errors import BeamTopicsError, OptionError
+from beam_topics.model.settings.options import Record, option
 from beam_topics.pipelines import infer, label, report, show, train
 from beam_topics.pipelines.cli.command import command
-from beam_topics.pipelines.cli.groups import Options, flags
+from beam_topics.pipelines.cli.groups import OptionGroup, Options, settings_of
 from beam_topics.pipelines.cli.invocation import shown
 from beam_topics.pipelines.cli.terminal import console, plain
 
@@ -89,11 +91,14 @@ def corpus_folder() -> Path:
     return Path(spec.submodule_search_locations[0]) / "data"
 
 
-_DemoOptions = flags(
-    "Demo",
-    output={"default": "demo-run", "help": "folder; files of an earlier demo there are removed"},
-)
-GROUPS = (_DemoOptions,)
+@dataclass(frozen=True)
+class _DemoSettings(Record):
+    """Where the demo writes."""
+
+    output: str = option("demo-run", "folder; files of an earlier demo there are removed")
+
+
+GROUPS = (OptionGroup("Demo", _DemoSettings),)
 PAGE = "report.html"
 _TEXT = "We seek peace, and treaties that end the race for nuclear arms."
 _LEARN = (
@@ -107,7 +112,7 @@ _LEARN = (
 
 def demo(options: Options) -> None:
     """Write the corpus, train, show the topics, label, and write the report."""
-    folder, addresses = Path(options.output), corpus_folder()
+    folder, addresses = Path(settings_of(options, _DemoSettings).output), corpus_folder()
     out = console()
     corpus = prepare(folder)
     count = write_json_lines(corpus, records(addresses))

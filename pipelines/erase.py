@@ -13,23 +13,31 @@ of a runner is not reached, and a job that goes on cannot write another checkpoi
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 
+from beam_topics.model.settings.options import Record, option
 from beam_topics.pipelines.cli import options as group
-from beam_topics.pipelines.cli import values
 from beam_topics.pipelines.cli.command import command, later
-from beam_topics.pipelines.cli.groups import SignOptions, flags
+from beam_topics.pipelines.cli.groups import OptionGroup
 
 _FILES = "folders, paths or globs, with commas"
+
+
 # The options of all programs have one namespace, in which some of these belong to other groups.
-_ErasureOptions = flags(
-    "Erasure",
-    ids={"help": "file with an id a line, in UTF-8; a tab and the document's time may follow"},
-    mixtures={"type": values.patterns, "help": f"mixtures: {_FILES}"},
-    rows={"type": values.patterns, "help": f"trends and stories: {_FILES}"},
-    events={"type": values.patterns, "help": f"events: {_FILES}"},
-    dead_letters={"type": values.patterns, "help": f"dead letters: {_FILES}"},
-)
-GROUPS = (group.StoreOptions, _ErasureOptions, SignOptions)
+@dataclass(frozen=True)
+class _ErasureSettings(Record):
+    """What is erased, and where."""
+
+    ids: str | None = option(
+        None, "file with an id a line, in UTF-8; a tab and the document's time may follow"
+    )
+    mixtures: tuple[str, ...] = option((), f"mixtures: {_FILES}", unit="paths")
+    rows: tuple[str, ...] = option((), f"trends and stories: {_FILES}", unit="paths")
+    events: tuple[str, ...] = option((), f"events: {_FILES}", unit="paths")
+    dead_letters: tuple[str, ...] = option((), f"dead letters: {_FILES}", unit="paths")
+
+
+GROUPS = (group.StoreOptions, OptionGroup("Erasure", _ErasureSettings), group.SignOptions)
 REQUIRED = {"model_store": "models", "ids": "ids.txt"}
 
 main = command("erase", __doc__, GROUPS, REQUIRED, later("erase.erase"), graph=False)

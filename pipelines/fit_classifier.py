@@ -14,7 +14,6 @@ import sys
 
 from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli.command import command, later
-from beam_topics.pipelines.cli.groups import SignOptions
 
 GROUPS = (
     group.InputOptions,
@@ -25,7 +24,7 @@ GROUPS = (
     group.MethodOptions,
     group.InferenceOptions,
     group.RecordOptions,
-    SignOptions,
+    group.SignOptions,
 )
 REQUIRED = {"input": "'data/*.jsonl'", "model_store": "models", "dead_letters": "dead"}
 

@@ -16,12 +16,12 @@ import sys
 
 from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli.command import command, later
-from beam_topics.pipelines.graphs.sources import SourceOptions
+from beam_topics.pipelines.graphs.sources import KafkaOptions, SourceOptions
 
 GROUPS = (
     group.InputOptions,
     SourceOptions,
-    group.KafkaOptions,
+    KafkaOptions,
     group.StoreOptions,
     group.FunctionOptions,
     group.ModelVersionOptions,

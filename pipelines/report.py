@@ -11,21 +11,30 @@ could not be used.
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 
+from beam_topics.model.settings.options import Record, option
 from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli.command import command, later
-from beam_topics.pipelines.cli.groups import flags
+from beam_topics.pipelines.cli.groups import OptionGroup
+
 
 # The options of all programs have one namespace, in which --output belongs to the sinks.
 # SinkOptions reads it.
-_PageOptions = flags("Output", output={"help": "file for the page, for example report.html"})
+@dataclass(frozen=True)
+class _PageSettings(Record):
+    """Where the page goes."""
+
+    output: str | None = option(None, "file for the page, for example report.html")
+
+
 GROUPS = (
     group.StoreOptions,
     group.ModelVersionOptions,
     group.LabelledOptions,
     group.RowOptions,
     group.ReportOptions,
-    _PageOptions,
+    OptionGroup("Output", _PageSettings),
     group.RecordOptions,
 )
 REQUIRED = {"model_store": "models", "output": "report.html"}

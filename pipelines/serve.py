@@ -20,7 +20,7 @@ from beam_topics.model.errors import BeamTopicsError, OptionError
 from beam_topics.model.publishing.settings import StoreSettings
 from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli.command import command
-from beam_topics.pipelines.cli.groups import Options, SignOptions, settings_of
+from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.invocation import shown
 from beam_topics.pipelines.cli.looking import inform
 from beam_topics.pipelines.cli.options import ServiceSettings
@@ -38,7 +38,7 @@ GROUPS = (
     group.ServiceOptions,
     group.MethodOptions,
     group.InferenceOptions,
-    SignOptions,
+    group.SignOptions,
 )
 REQUIRED = {"model_store": "models"}
 # The models of so many keys are held. Each version is looked for after so many seconds.

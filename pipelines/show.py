@@ -20,7 +20,7 @@ from beam_topics.model.reporting.shown import Shown
 from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli.command import command
 from beam_topics.pipelines.cli.groups import Options, settings_of
-from beam_topics.pipelines.cli.options import ShowSettings
+from beam_topics.pipelines.cli.options import ShowSettings, TopicSettings
 from beam_topics.pipelines.cli.stored import is_ordered, opened
 from beam_topics.pipelines.cli.terminal import (
     ACROSS,
@@ -60,7 +60,7 @@ def show(options: Options) -> None:
     snapshot = store.get_snapshot(chosen)
     history = store.up_to(chosen)
     shown = Shown.stored(store, chosen, snapshot)
-    listed = listed_topics(shown, options.topic_ids)
+    listed = listed_topics(shown, settings_of(options, TopicSettings).topic_ids)
     drawn = shown.curves(history, _CURVE)
     ordered = is_ordered(store.root)
     period = "the order of the records" if ordered else f"{day(drawn.first)} to {day(drawn.last)}"

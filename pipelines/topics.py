@@ -26,7 +26,7 @@ from beam_topics.model.reporting.relevance import word_statistics
 from beam_topics.model.reporting.shown import Shown
 from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli.command import command
-from beam_topics.pipelines.cli.groups import Options, SignOptions
+from beam_topics.pipelines.cli.groups import Options
 from beam_topics.pipelines.cli.stored import opened
 from beam_topics.pipelines.cli.terminal import console, figures, plain, table_of, titled
 
@@ -36,7 +36,7 @@ GROUPS = (
     group.ModelVersionOptions,
     group.TopicOptions,
     group.CatalogueOptions,
-    SignOptions,
+    group.SignOptions,
     group.LabelledOptions,
     group.RecordOptions,
 )
@@ -93,9 +93,10 @@ def check(options: Options, manifest: Manifest, topics: int) -> None:
         allowed = "nothing beside --topic_ids"
         raise OptionError("--roll_back", options.roll_back, allowed, "Leave one of the two out.")
     ids = manifest.ids(topics)
-    for name, numbers in (("topic_ids", options.topic_ids), ("merge_into", [options.merge_into])):
+    merged = () if options.merge_into is None else (options.merge_into,)
+    for name, numbers in (("topic_ids", options.topic_ids or ()), ("merge_into", merged)):
         for number in numbers:
-            if number is not None and number not in ids:
+            if number not in ids:
                 allowed = f"topics of version {manifest.version}"
                 remedy = "beam-topics topics without a change lists them."
                 raise OptionError(f"--{name}", number, allowed, remedy)

@@ -25,7 +25,7 @@ from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.publishing.succession import TOP_WORDS, changes
 from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli.command import command
-from beam_topics.pipelines.cli.groups import OptionGroup, Options, SignOptions, settings_of
+from beam_topics.pipelines.cli.groups import OptionGroup, Options, settings_of
 from beam_topics.pipelines.cli.invocation import shown
 from beam_topics.pipelines.cli.stored import opened, store_of
 from beam_topics.pipelines.cli.terminal import change_table, console, day, figure_table
@@ -142,8 +142,8 @@ ACTIONS = {
     "pin": _action("pin", pin_version),
     "unpin": _action("unpin", unpin_version),
     "diff": _action("diff", diff),
-    "sign": _action("sign", sign, SignOptions, sign="private.pem"),
-    "rollback": _action("rollback", roll_back, SignOptions),
+    "sign": _action("sign", sign, group.SignOptions, sign="private.pem"),
+    "rollback": _action("rollback", roll_back, group.SignOptions),
     "expire": _action("expire", expire, group.KeepOptions, **_EXPIRE),
 }
 # Beam has an option of this name, which takes a value.

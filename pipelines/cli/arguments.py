@@ -40,7 +40,7 @@ from beam_topics.pipelines.cli.groups import Groups, OptionGroup, UsageError, na
 from beam_topics.pipelines.cli.invocation import shown
 from beam_topics.pipelines.cli.looking import READING, as_input_is, inform, look, say
 from beam_topics.pipelines.cli.option_files import expanded, read_config
-from beam_topics.pipelines.graphs.sources import SourceOptions
+from beam_topics.pipelines.graphs.sources import KafkaOptions, SourceOptions
 
 ENDING = ".topics"
 RUN_FILE = "run.yaml"
@@ -471,6 +471,4 @@ def _run_of_store(store: str | None, file: str) -> str | None:
 def all_groups() -> Groups:
     """Return the groups of options of all programs."""
     found = [each for each in vars(options).values() if isinstance(each, OptionGroup)]
-    # Programs that learn have its option among others.
-    found.remove(options.FunctionOptions)
-    return [*found, SourceOptions]
+    return [*found, SourceOptions, KafkaOptions]

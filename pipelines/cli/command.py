@@ -41,9 +41,9 @@ from beam_topics.pipelines.cli.groups import (
     check_settings,
     names_of,
 )
-from beam_topics.pipelines.cli.help import ALL, help_text, noted
+from beam_topics.pipelines.cli.help import ALL, help_text
 from beam_topics.pipelines.cli.invocation import quiet_pipes, shown, started
-from beam_topics.pipelines.cli.option_files import CONFIG_HELP
+from beam_topics.pipelines.cli.option_files import ConfigOptions
 from beam_topics.pipelines.graphs.memory import (
     collect_now,
     collected_later,
@@ -168,18 +168,9 @@ def parser_for(
         allow_abbrev=False,
         add_help=False,
     )
-    for group in groups:
-        group.add(parser.add_argument_group(group.title))
-    parser.add_argument_group("Options in a file").add_argument("--config", help=CONFIG_HELP)
-    parser.add_argument(
-        "-h", "--help", nargs="?", const="", choices=("", ALL), help=argparse.SUPPRESS
-    )
-    for action in parser._actions:
-        action.metavar = action.metavar or (
-            None if action.choices or action.nargs is not None else "X"
-        )
-        if action.dest in required:
-            action.help = noted(action.help or "", "required")
+    for group in (*groups, ConfigOptions):
+        group.add(parser)
+    parser.add_argument("-h", "--help", nargs="?", const="", choices=("", ALL))
     return parser
 
 
@@ -204,7 +195,7 @@ def parse(
     parser = parser_for(prog, description, groups, required)
     options, unknown = parser.parse_known_args(list(argv), Options())
     if options.help is not None:
-        print(help_text(parser, groups, options, required))
+        print(help_text(parser, (*groups, ConfigOptions), options, required))
         raise SystemExit(0)
     if graph or unknown:
         options = _parsed_with_beam(argv, parser, prog, required)

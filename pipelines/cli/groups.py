@@ -5,10 +5,9 @@ has the names and the types, and no defaults: an option that is not given is Non
 only what is given (:func:`settings_of`). Nothing here imports Beam, which takes seconds: a command
 line is checked, and its help printed, before that.
 
->>> def add(parser):
-...     _ = parser.add_argument("--colour", default="red")
->>> parsed(["--colour=blue"], [OptionGroup("Colours", add)]).colour
-'blue'
+>>> from beam_topics.model.publishing.settings import VersionSettings
+>>> parsed(["--model_key=news"], [OptionGroup("Which model", VersionSettings)]).model_key
+'news'
 
 An option that belongs to one kind of a choice alone is a field of its record, and
 :mod:`beam_topics.model.settings.compositions` refuses it beside another kind. An option that
@@ -22,11 +21,10 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NoReturn, TypeVar
 
 from beam_topics.model.errors import BeamTopicsError, OptionError
-from beam_topics.model.publishing.settings import Publication
+from beam_topics.model.publishing.settings import Keep, Publication
 from beam_topics.model.settings.compositions import Choice, compose, placements
 from beam_topics.model.settings.options import Option, Record, options_of, plain_options
 from beam_topics.pipelines.cli import values
@@ -39,6 +37,7 @@ _PARSERS: dict[type, Callable[[str], Any]] = {
     float: values.number,
     str: str,
     Publication: values.publication,
+    Keep: values.keep,
 }
 # Units that the command line writes in a form of their own.
 _PARSERS_OF_UNITS: dict[str, Callable[[str], Any]] = {
@@ -53,9 +52,8 @@ _PARSERS_OF_LISTS: dict[str, Callable[[str], Any]] = {
     "durations": values.durations,
     "names": values.names,
     "words": values.words,
+    "topics": values.topics,
 }
-# How argparse declares an option that is true where it stands alone.
-SWITCH: dict[str, Any] = {"type": values.switch, "nargs": "?", "const": True}
 R = TypeVar("R", bound=Record)
 
 
@@ -69,14 +67,12 @@ class Options(argparse.Namespace):
     Attributes:
         argv: the command line, of options only.
         line: the command line as the user gave it.
-        learning: how a run learns, and after what; None of one that learns nothing.
         beam: Beam's ``PipelineOptions`` of the same command line; None where no graph runs.
         ended: keeps the options of a run that succeeded, and says what can follow.
     """
 
     argv: Sequence[str] = ()
     line: Sequence[str] = ()
-    learning: Any = None
     beam: Any = None
     ended: Callable[[], None]
 
@@ -89,14 +85,57 @@ class Options(argparse.Namespace):
         return {name: value for name in names if (value := self.get(name)) is not None}
 
 
-@dataclass(frozen=True, eq=False)
 class OptionGroup:
-    """A group of options."""
+    """A group of options: those of records, and those of a choice.
 
-    title: str
-    add: Callable[[argparse._ActionsContainer], None]
-    records: tuple[type[Record], ...] = ()
-    choice: Choice[Any] | None = None
+    Args:
+        title: the title in the help.
+        records: the records.
+        choice: a choice, with the options of its kinds.
+        only: a choice without the options of its kinds.
+        within: a choice whose kinds' options the group has, and the choice itself another one.
+    """
+
+    def __init__(
+        self,
+        title: str,
+        *records: type[Record],
+        choice: Choice[Any] | None = None,
+        only: Choice[Any] | None = None,
+        within: Choice[Any] | None = None,
+    ) -> None:
+        self.title, self.records, self.choice = title, records, choice or within
+        self._named = choice or only
+
+    def options(self) -> dict[str, Option]:
+        """Return the options by name, each as it is first declared.
+
+        Raises:
+            TypeError: the command line would parse the values of two options with one name in
+                different ways.
+        """
+        found = [item for record in self.records for item in plain_options(record)]
+        if self._named is not None:
+            found.append(self._named.option())
+        # Only here, because a kind may be registered after the group is made.
+        if self.choice is not None:
+            found += [place.option for place in placements(self.choice)]
+        declared: dict[str, Option] = {}
+        for option in found:
+            first = declared.setdefault(option.name, option)
+            if first is not option and _form(option) != _form(first):
+                raise TypeError(
+                    f"{option.flag} is declared with {_form(first)} and with {_form(option)}."
+                    " Options of one name have one type and one unit. Rename one of them."
+                )
+        return declared
+
+    def add(self, parser: argparse._ActionsContainer) -> None:
+        """Declare the options in their order, but for a shared one that the parser has."""
+        for option in self.options().values():
+            if option.shared and option.flag in parser._option_string_actions:
+                continue
+            parser.add_argument(option.flag, **_parsing(option))
 
 
 Groups = Sequence[OptionGroup]
@@ -124,7 +163,10 @@ class Parser(argparse.ArgumentParser):
 
 def parsed(flags: Sequence[str], groups: Groups) -> Options:
     """Return the options of some groups on a command line; others are passed over."""
-    return _parser(groups).parse_known_args(list(flags), Options())[0]
+    parser = Parser(add_help=False, allow_abbrev=False)
+    for group in groups:
+        group.add(parser)
+    return parser.parse_known_args(list(flags), Options())[0]
 
 
 def values_in(flags: Sequence[str]) -> dict[str, str]:
@@ -135,52 +177,7 @@ def values_in(flags: Sequence[str]) -> dict[str, str]:
 
 def names_of(groups: Groups) -> tuple[str, ...]:
     """Return the names of the options of some groups, in their order."""
-    return tuple(dict.fromkeys(action.dest for action in _parser(groups)._actions))
-
-
-def _parser(groups: Groups) -> argparse.ArgumentParser:
-    parser = Parser(add_help=False, allow_abbrev=False, conflict_handler="resolve")
-    for group in groups:
-        group.add(parser)
-    return parser
-
-
-def flags(title: str, /, **declared: Mapping[str, Any]) -> OptionGroup:
-    """Make a group of options that are no settings."""
-
-    def add(parser: argparse._ActionsContainer) -> None:
-        for name, facts in declared.items():
-            parser.add_argument(f"--{name}", **facts)
-
-    return OptionGroup(title, add)
-
-
-def group(
-    title: str,
-    *records: type[Record],
-    choice: Choice[Any] | None = None,
-    only: Choice[Any] | None = None,
-    within: Choice[Any] | None = None,
-) -> OptionGroup:
-    """Make the group that declares the options of records, and those of a choice.
-
-    Args:
-        title: the title in the help.
-        records: the records.
-        choice: a choice, with the options of its kinds.
-        only: a choice without the options of its kinds.
-        within: a choice whose kinds' options the group has, and the choice itself another one.
-    """
-
-    def add(parser: argparse._ActionsContainer) -> None:
-        found = [item for record in records for item in plain_options(record)]
-        found += [each.option() for each in (choice, only) if each is not None]
-        # Only here, because a kind may be registered after the group is made.
-        for each in filter(None, (choice, within)):
-            found += [place.option for place in placements(each)]
-        add_options(parser, found)
-
-    return OptionGroup(title, add, records, choice or within)
+    return tuple(dict.fromkeys(name for group in groups for name in group.options()))
 
 
 def settings_of(options: Options, record: type[R]) -> R:
@@ -198,31 +195,6 @@ def check_settings(options: Options, groups: Groups) -> None:
                 settings_of(options, record)
 
 
-def add_options(parser: argparse._ActionsContainer, options: Iterable[Option]) -> None:
-    """Declare options in their order, each name once, as the first option with that name.
-
-    Raises:
-        TypeError: the command line would parse the values of two options with one name in
-            different ways.
-    """
-    declared: dict[str, Option] = {}
-    for option in options:
-        first = declared.setdefault(option.name, option)
-        if _form(option) != _form(first):
-            raise TypeError(
-                f"{option.flag} is declared with {_form(first)} and with {_form(option)}. Options"
-                " of one name have one type and one unit. Rename one of them."
-            )
-    for option in declared.values():
-        if option.shared and option.flag in parser._option_string_actions:
-            continue
-        is_switch = option.value_type is bool
-        how = {**SWITCH, "metavar": "true"} if is_switch else {"type": _type_of(option)}
-        action = parser.add_argument(option.flag, help=described(option), **how)
-        # For the short help.
-        action.first = option.first  # type: ignore[attr-defined]
-
-
 def _form(option: Option) -> str:
     """Return how the values of an option are written."""
     if option.kinds is not None:
@@ -233,13 +205,17 @@ def _form(option: Option) -> str:
     return f"{form} in {option.unit}" if option.unit in written else form
 
 
-def _type_of(option: Option) -> Callable[[str], Any]:
+def _parsing(option: Option) -> dict[str, Any]:
+    """Return how argparse parses the values of an option."""
+    if option.value_type is bool:
+        return {"type": values.switch, "nargs": "?", "const": True}
     if option.kinds is not None:
-        return str
+        return {"type": str}
     if option.value_type is tuple:
-        return _PARSERS_OF_LISTS.get(option.unit, str)
+        how = {"action": "append"} if option.unit == "texts" else {}
+        return {"type": _PARSERS_OF_LISTS.get(option.unit, str), **how}
     parser = _PARSERS_OF_UNITS.get(option.unit) or _PARSERS[option.value_type]
-    return values.or_word(parser, option.word) if option.word else parser
+    return {"type": values.or_word(parser, option.word) if option.word else parser}
 
 
 def described(option: Option, brief: bool = True) -> str:
@@ -318,9 +294,3 @@ def _check_shared(
                 f"nothing with --{choice.name}={made.kind}",
                 f"Leave it out, or choose {others}.",
             )
-
-
-# Of programs that do not learn; --sign of those that do is a setting.
-SignOptions = flags(
-    "Signatures", sign={"help": "file of a private Ed25519 key in PEM that signs what is written"}
-)

@@ -7,8 +7,7 @@ beside ``--help`` leaves out the options of other kinds. ``--help=all`` shows ev
 from __future__ import annotations
 
 import argparse
-import copy
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from beam_topics.model.settings.compositions import (
@@ -19,14 +18,16 @@ from beam_topics.model.settings.compositions import (
     placements,
 )
 from beam_topics.model.settings.options import Option
-from beam_topics.pipelines.cli.groups import Groups, described, options_of_choice
+from beam_topics.pipelines.cli.groups import Groups, OptionGroup, described, options_of_choice
 from beam_topics.pipelines.cli.values import choices
 
 ALL = "all"
 # A pipeline with so few options shows them all.
-FEW = 20
+FEW = 18
 
-Section = tuple[str, list[argparse.Action]]
+# An option, and what is said of it.
+Line = tuple[Option, str]
+Section = tuple[str, list[Line]]
 
 
 def help_text(
@@ -43,39 +44,35 @@ def help_text(
     ]
     shown: list[Section] = []
     if given.help == ALL or not asked:
-        few = sum(len(group._group_actions) for group in parser._action_groups) <= FEW
-        shown = every_section(parser, groups, every=given.help == ALL or few, required=required)
+        few = sum(len(options) for _, options in _own(groups)) <= FEW
+        shown = every_section(groups, required, every=given.help == ALL or few)
     for choice, found in asked if given.help != ALL else ():
-        shown += [*_sections(choice, found), _shared(parser, choice, found)]
+        shown += [*_sections(choice, found), _shared(groups, choice, found, required)]
     return _formatted(parser, shown, given.help == ALL)
 
 
-def every_section(
-    parser: argparse.ArgumentParser,
-    groups: Groups,
-    every: bool = True,
-    required: Collection[str] = (),
-) -> list[Section]:
+def every_section(groups: Groups, required: Collection[str], every: bool = True) -> list[Section]:
     """Return all options in sections, as ``--help=all`` shows them, or those that matter."""
-    of_groups = (_of_group(group, groups, every, required) for group in parser._action_groups)
-    return [section for sections in of_groups for section in sections]
+    found: list[Section] = []
+    for group, options in _own(groups):
+        if group.choice is not None:
+            sections = _sections(group.choice, {}) if every else _first(group.choice, group.title)
+            found += [
+                (name, [o for o in lines if o[0].name in options]) for name, lines in sections
+            ]
+            continue
+        wanted = [o for o in options.values() if every or o.name in required or o.first]
+        found.append((group.title, [(one, _marked(one, groups, required)) for one in wanted]))
+    return found
 
 
-def _of_group(
-    group: argparse._ArgumentGroup, groups: Groups, every: bool, required: Collection[str]
-) -> list[Section]:
-    title = group.title or ""
-    choice = next((one.choice for one in groups if one.title == title), None)
-    if choice is None:
-        marked = [
-            _marked(one, [each.choice for each in groups])
-            for one in group._group_actions
-            if every or one.dest in required or getattr(one, "first", False)
-        ]
-        return [(title, marked)]
-    own = {action.dest for action in group._group_actions}
-    found = _sections(choice, {}) if every else _first(choice, title)
-    return [(name, [one for one in actions if one.dest in own]) for name, actions in found]
+def _own(groups: Groups) -> Iterator[tuple[OptionGroup, dict[str, Option]]]:
+    """Yield the groups with their options, each option once."""
+    seen: set[str] = set()
+    for group in groups:
+        found = {name: item for name, item in group.options().items() if name not in seen}
+        seen |= found.keys()
+        yield group, found
 
 
 def _given(choice: Choice[Any], given: argparse.Namespace) -> dict[str, str]:
@@ -89,20 +86,12 @@ def _given(choice: Choice[Any], given: argparse.Namespace) -> dict[str, str]:
 
 def _first(choice: Choice[Any], title: str) -> list[Section]:
     kinds = chosen(choice, {}).kinds
-    places = [
-        place
+    own = [
+        (place.option, _said([place]))
         for place in placements(choice)
         if place.option.first and all(kinds[flag] == kind for flag, kind in place.path)
     ]
-    return [
-        (
-            title,
-            [
-                _action(choice.option(), choice.default),
-                *(_own_action([place]) for place in places),
-            ],
-        )
-    ]
+    return [(title, [_of_choice(choice), *own])]
 
 
 def _sections(choice: Choice[Any], given: Mapping[str, str]) -> list[Section]:
@@ -113,30 +102,27 @@ def _sections(choice: Choice[Any], given: Mapping[str, str]) -> list[Section]:
             alike.setdefault((place.option.name, described(place.option, brief=False)), []).append(
                 place
             )
-    found: dict[str, list[argparse.Action]] = {}
+    found: dict[str, list[Line]] = {}
     for places in alike.values():
-        found.setdefault(_title(choice, [place.path[-1] for place in places]), []).append(
-            _own_action(places, brief=False)
-        )
-    return [("Choice", [_action(choice.option(), choice.default, brief=False)]), *found.items()]
+        title = _title(choice, [place.path[-1] for place in places])
+        found.setdefault(title, []).append((places[0].option, _said(places, brief=False)))
+    return [("Choice", [_of_choice(choice, brief=False)]), *found.items()]
 
 
 def _shared(
-    parser: argparse.ArgumentParser, choice: Choice[Any], given: Mapping[str, str]
+    groups: Groups, choice: Choice[Any], given: Mapping[str, str], required: Collection[str]
 ) -> Section:
-    """Return the options of other groups that the chosen kind reads, in the parser's order.
+    """Return the options of other groups that the chosen kind reads, in their order.
 
     A kind names them in ``shared`` (:mod:`beam_topics.pipelines.cli.groups`).
     """
     kind = given[choice.name]
     names = getattr(choice.kinds[kind], "shared", ())
-    needed = getattr(choice.kinds[kind], "needed", ())
-    actions = [
-        _noted(action, "required") if action.dest in needed else action
-        for action in parser._actions
-        if action.dest in names
+    required = {*required, *getattr(choice.kinds[kind], "needed", ())}
+    options = (one for _, own in _own(groups) for one in own.values() if one.name in names)
+    return f"Also read with --{choice.name}={kind}", [
+        (one, noted(described(one), "required" * (one.name in required))) for one in options
     ]
-    return f"Also read with --{choice.name}={kind}", actions
 
 
 def _title(choice: Choice[Any], pairs: Iterable[tuple[str, str]]) -> str:
@@ -150,57 +136,53 @@ def _title(choice: Choice[Any], pairs: Iterable[tuple[str, str]]) -> str:
     )
 
 
-def _own_action(places: list[Placement], brief: bool = True) -> argparse.Action:
-    """Return the action of an option of some kinds; those that need it say so."""
-    action = _action(places[0].option, brief=brief)
-    needed = any(action.dest in getattr(place.owner, "needed", ()) for place in places)
-    return _noted(action, "required") if needed else action
+def _said(places: list[Placement], brief: bool = True) -> str:
+    """Return what is said of an option of some kinds; those that need it say so."""
+    option = places[0].option
+    needed = any(option.name in getattr(place.owner, "needed", ()) for place in places)
+    return noted(described(option, brief), "required" * needed)
 
 
-def _marked(action: argparse.Action, found: Iterable[Choice[Any] | None]) -> argparse.Action:
-    """Return the action of a group's option with the kinds that need it."""
-    kinds = {
-        choice.name: [
-            kind
-            for kind, made in choice.kinds.items()
-            if action.dest in getattr(made, "needed", ())
-        ]
-        for choice in filter(None, found)
-    }
-    needing = [f"--{name}={choices(some)}" for name, some in kinds.items() if some]
-    return _noted(action, f"required with {' or '.join(needing)}") if needing else action
+def _of_choice(choice: Choice[Any], brief: bool = True) -> Line:
+    option = choice.option()
+    return option, noted(described(option, brief), f"default: {choice.default}")
+
+
+def _marked(option: Option, groups: Groups, required: Collection[str]) -> str:
+    """Return what is said of a group's option, with the kinds that need it."""
+    needing = []
+    for choice in filter(None, (group.choice for group in groups)):
+        able = [n for n, kind in choice.kinds.items() if option.name in getattr(kind, "needed", ())]
+        if able:
+            needing.append(f"--{choice.name}={choices(able)}")
+    said = noted(described(option), "required" * (option.name in required))
+    return noted(said, f"required with {' or '.join(needing)}" if needing else "")
 
 
 def noted(text: str, note: str) -> str:
-    """Return a line of help with one more fact in the brackets at its end."""
+    """Return a line of help with one more fact, if there is one, in the brackets at its end."""
+    if not note:
+        return text
     return f"{text[:-1]}; {note})" if text.endswith(")") else f"{text} ({note})"
-
-
-def _noted(action: argparse.Action, note: str) -> argparse.Action:
-    found = copy.copy(action)
-    found.help = noted(action.help or "", note)
-    return found
-
-
-def _action(option: Option, default: str = "", brief: bool = True) -> argparse.Action:
-    text = described(option, brief)
-    text = noted(text, f"default: {default}") if default else text
-    metavar, nargs = ("true", "?") if option.value_type is bool else ("X", None)
-    return argparse.Action(
-        [option.flag], option.name, nargs=nargs, help=text.replace("%", "%%"), metavar=metavar
-    )
 
 
 def _formatted(parser: argparse.ArgumentParser, sections: Iterable[Section], every: bool) -> str:
     formatter = parser._get_formatter()
     formatter.add_usage(parser.usage, [], [])
     formatter.add_text(parser.description)
-    for title, actions in sections:
-        if actions:
+    for title, lines in sections:
+        if lines:
             formatter.start_section(title)
-            formatter.add_arguments(actions)
+            formatter.add_arguments([_action(*line) for line in lines])
             formatter.end_section()
     formatter.add_text(parser.epilog)
     if not every:
         formatter.add_text("--help=all shows every option.")
     return formatter.format_help()
+
+
+def _action(option: Option, text: str) -> argparse.Action:
+    metavar, nargs = ("true", "?") if option.value_type is bool else ("X", None)
+    return argparse.Action(
+        [option.flag], option.name, nargs=nargs, help=text.replace("%", "%%"), metavar=metavar
+    )

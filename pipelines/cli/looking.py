@@ -6,9 +6,12 @@ import json
 import shlex
 from collections.abc import Mapping, Sequence
 
+from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.errors import BeamTopicsError
 from beam_topics.model.files import is_local
-from beam_topics.model.settings.options import names_in
+from beam_topics.model.settings.options import names_in, options_of
+from beam_topics.model.times import duration_text
+from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.pipelines.cli.groups import values_in
 from beam_topics.pipelines.cli.invocation import shown
 
@@ -34,6 +37,9 @@ READING = (
     "records",
     "max_document_mb",
 )
+
+# Options that are chosen by the texts.
+_OF_TEXTS = ("strip", "stop_words", "segmenter", "key_from")
 
 
 def as_input_is(
@@ -64,8 +70,8 @@ def as_input_is(
         if not files:
             return None
         profile, kept = profiling.look_at(files, rest, stored)
-    except BeamTopicsError:
-        if named:
+    except BeamTopicsError as error:
+        if named or isinstance(error, profiling.NoFieldError):
             raise
         # The run says what is wrong.
         return None
@@ -110,7 +116,7 @@ def look(
     lengths, chosen = ({}, {}) if before else profiling.learning_of(profile, own)
     why = profiling.why_lengths(profile) if lengths else ""
     about = "what the texts are"
-    if not before and is_local(store) and (found := profiling.learned_in(store)):
+    if not before and is_local(store) and (found := _learned_in(store)):
         lengths, chosen = ({n: one[n] for n in one if n in own - values.keys()} for one in found)
         why = about = f"as in {store}"
     read = {**kept, **profile.options}
@@ -123,6 +129,33 @@ def look(
         inform(f"{shown(prog)}: {remark}")
     text = json.dumps(profile.to_json(), ensure_ascii=False) + "\n"
     return {**read, **chosen, **lengths}, {} if before else {PROFILE_FILE: text}
+
+
+def _learned_in(root: str) -> tuple[dict[str, str], dict[str, str]] | None:
+    """Return the lengths of time and options of words that a store has; None without a version.
+
+    A list or a function of a person's own is not chosen.
+    """
+    # Imported here, because --help needs no NumPy.
+    from beam_topics.model.publishing.store import ModelStore
+
+    store = ModelStore(root)
+    newest = next(filter(None, map(store.latest, store.keys())), None)
+    if newest is None:
+        return None
+    settings = store.settings(newest.key)
+    window = SequenceSettings.from_json(settings["sequence"], "sequence").window
+    lengths = {"window": duration_text(window)}
+    if newest.rhythm:
+        lengths["publish_every"] = str(newest.rhythm)
+    words = TokeniserSettings.from_json(settings["tokeniser"], "tokeniser")
+    values = {item: getattr(words, item.field) for item in options_of(TokeniserSettings)}
+    found = {
+        item.name: item.shown(value)
+        for item, value in values.items()
+        if item.name in _OF_TEXTS and value not in (item.default, "file")
+    }
+    return lengths, found
 
 
 def say(prog: str, options: Mapping[str, str], why: str) -> None:

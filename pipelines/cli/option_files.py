@@ -31,26 +31,42 @@ they are refused, as is a key that is there twice, which would hide a value.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from beam_topics.model.errors import OptionError, did_you_mean
 from beam_topics.model.files import read_text
 from beam_topics.model.learners.seeds import word_and_tokens
+from beam_topics.model.settings.options import Record, option
 from beam_topics.model.words.settings import TokeniserSettings
-from beam_topics.pipelines.cli.groups import Options, UsageError, fields_given, values_in
+from beam_topics.pipelines.cli.groups import (
+    OptionGroup,
+    Options,
+    UsageError,
+    fields_given,
+    values_in,
+)
 
 if TYPE_CHECKING:
     from beam_topics.model.words.tokeniser import Tokeniser
 
 FLAG = "--config"
-CONFIG_HELP = "YAML file of options, name: value; options of the command line win"
 Words = Mapping[str, tuple[str, ...]]
 NO_WORDS: Words = MappingProxyType({})
 _ALLOWED = "a YAML file that maps names of topics to words, as in: space: [nasa, orbit]"
 # Options and seeds are a mapping of names to texts or to lists of texts.
 _DEEPEST = 8
+
+
+@dataclass(frozen=True)
+class _ConfigSettings(Record):
+    """Where more options are."""
+
+    config: str = option("", "YAML file of options, name: value; options of the command line win")
+
+
+ConfigOptions = OptionGroup("Options in a file", _ConfigSettings)
 
 
 def mapping_of(text: str, option: str, path: str, allowed: str) -> dict[str, Any]:

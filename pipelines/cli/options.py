@@ -3,18 +3,10 @@
 No two groups have an option of the same name, because all of them are in one namespace, but for one
 that is declared as shared. The records of this module say what the programs read, where they write,
 and what they show; other settings are beside their code in :mod:`beam_topics.model`.
-
-:func:`keep` parses the value of ``--keep``: which versions and checkpoints stay in a model store.
-
->>> keep("versions:1d,1d/30d,30d/all,checkpoints:3").checkpoints
-3
->>> keep("versions:30d").rules
-(Rule(period=0, age=2592000000000),)
 """
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import dataclass
 from typing import Literal
 
@@ -31,16 +23,14 @@ from beam_topics.model.learner_log.options import RunSettings
 from beam_topics.model.learners import LEARNER
 from beam_topics.model.publishing.settings import (
     Keep,
-    Rule,
     StoreSettings,
     VersionSettings,
 )
 from beam_topics.model.reading.settings import ReadSettings
 from beam_topics.model.settings.options import Record, option
 from beam_topics.model.words.settings import TokeniserSettings
-from beam_topics.pipelines.cli import values
-from beam_topics.pipelines.cli.groups import SWITCH, flags, group
-from beam_topics.pipelines.cli.values import check_webhook, duration, is_webhook, positive
+from beam_topics.pipelines.cli.groups import OptionGroup
+from beam_topics.pipelines.cli.values import check_webhook, is_webhook
 
 DAY = 86_400_000_000
 # The least window of trends of which bursts are told: a cycle of shorter ones has too many.
@@ -89,22 +79,6 @@ class EvaluationInputSettings(Record):
     )
     words: tuple[str, ...] = option(
         (), "words, with commas, whose rank in a topic is shown over the versions", unit="words"
-    )
-
-
-@dataclass(frozen=True)
-class KafkaClientSettings(Record):
-    """How Kafka is reached."""
-
-    servers: str = option(
-        "",
-        "brokers of --source=kafka and of each kafka:TOPIC: host:port, with commas",
-        name="kafka_servers",
-    )
-    config: str = option(
-        "",
-        "file of client properties that workers can read, one name=value in each line",
-        name="kafka_config",
     )
 
 
@@ -295,52 +269,111 @@ class ServiceSettings(AddressSettings):
     )
 
 
-KEEP_HELP = (
-    "what stays when others expire: versions:30d keeps those of the last 30 days;"
-    " versions:1d,1d/30d,30d/all keeps all of a day, one a day of 30 days, and one in 30 days for"
-    " ever; checkpoints:3 keeps three points to continue from; grace:2d keeps what was written or"
-    " used up to two days before the newest version (1d where it is absent). Nothing expires"
-    " without this option"
-)
-_ALLOWED = (
-    "parts with commas between them: versions:RULE,RULE,..., checkpoints:N and grace:TIME. A rule"
-    " is AGE (all versions up to that age), PERIOD/AGE (one of each period), or all or PERIOD/all"
-    " (of any age), for example --keep=versions:1d,1d/30d,30d/all,checkpoints:3"
-)
-_KINDS = ("versions", "checkpoints", "grace")
+@dataclass(frozen=True)
+class KeepSettings(Record):
+    """What stays when versions and checkpoints expire."""
+
+    keep: Keep | None = option(
+        None,
+        "what stays when others expire: versions:30d keeps those of the last 30 days;"
+        " versions:1d,1d/30d,30d/all keeps all of a day, one a day of 30 days, and one in 30 days"
+        " for ever; checkpoints:3 keeps three points to continue from; grace:2d keeps what was"
+        " written or used up to two days before the newest version (1d where it is absent). Nothing"
+        " expires without this option",
+    )
 
 
-def keep(text: str) -> Keep:
-    """Parse the value of ``--keep``."""
-    found: dict[str, list[str]] = {}
-    kind = ""
-    for part in text.split(","):
-        name, colon, value = part.partition(":")
-        if colon:
-            if name not in _KINDS or name in found:
-                raise _wrong(text, f"{name}: is {'there twice' if name in found else 'unknown'}")
-            kind = name
-        if not kind or (kind != "versions" and kind in found):
-            raise _wrong(text, f"{part!r} is not understood")
-        found.setdefault(kind, []).append(value if colon else part)
-    try:
-        made = Keep(tuple(_rule(one) for one in found.get("versions", ["all"])))
-        for points in found.get("checkpoints", ()):
-            made = made._replace(checkpoints=positive(points))
-        for time in found.get("grace", ()):
-            made = made._replace(grace=0 if time == "0" else duration(time))
-    except argparse.ArgumentTypeError as error:
-        raise _wrong(text, str(error)) from error
-    return made
+@dataclass(frozen=True)
+class LabelledSettings(Record):
+    """Documents that were labelled."""
+
+    mixtures: tuple[str, ...] | None = option(
+        None,
+        "mixtures that infer or stream wrote: folders, paths or globs, with commas",
+        unit="paths",
+    )
+    documents: tuple[str, ...] | None = option(
+        None, "files of the documents, for their texts: paths or globs, with commas", unit="paths"
+    )
 
 
-def _rule(text: str) -> Rule:
-    period, slash, age = text.rpartition("/")
-    return Rule(duration(period) if slash else 0, None if age == "all" else duration(age))
+@dataclass(frozen=True)
+class ReportSettings(Record):
+    """How a report looks."""
+
+    title: str = option("Topics", "title of the page")
 
 
-def _wrong(text: str, what: str) -> argparse.ArgumentTypeError:
-    return argparse.ArgumentTypeError(f"{text!r} was given ({what}); allowed is {_ALLOWED}.")
+@dataclass(frozen=True)
+class TextSettings(Record):
+    """What is labelled."""
+
+    text: tuple[str, ...] | None = option(None, "a text; without it, standard input", unit="texts")
+
+
+@dataclass(frozen=True)
+class FunctionSettings(Record):
+    """A function of a person's own that a model names."""
+
+    tokeniser: str | None = option(
+        None, "module:function that the model names, which is imported only if you do", shared=True
+    )
+
+
+@dataclass(frozen=True)
+class TopicSettings(Record):
+    """Which topics are meant."""
+
+    topic_ids: tuple[int, ...] = option((), "the numbers of topics, with commas", unit="topics")
+
+
+@dataclass(frozen=True)
+class CatalogueSettings(Record):
+    """What changes in the catalogue."""
+
+    topic_name: str | None = option(None, "name of these topics; empty: by their words")
+    hide: bool | None = option(None, "leave these topics out of lists; false shows them again")
+    merge_into: int | None = option(
+        None, "show these topics as parts of another; its own number takes a topic apart again"
+    )
+    name_topics: bool = option(
+        False, "name all topics that nobody named, by --documents with --mixtures"
+    )
+    namer: str | None = option(
+        None, "module:function of yours that names a topic (model/reporting/names.py)"
+    )
+    roll_back: str | None = option(
+        None, "make an earlier catalogue the newest one: the digits it begins with"
+    )
+
+
+@dataclass(frozen=True)
+class RowSettings(Record):
+    """Which rows of trends are shown."""
+
+    rows: tuple[str, ...] | None = option(
+        None,
+        "what --trends of infer or stream wrote: folders, paths or globs, with commas",
+        unit="paths",
+    )
+
+
+@dataclass(frozen=True)
+class TrendGroupSettings(Record):
+    """Whose rows of trends are shown."""
+
+    trends_group: str | None = option(
+        None, "only the rows of this group; without it, all are added up"
+    )
+
+
+@dataclass(frozen=True)
+class SignSettings(Record):
+    """Who signs what programs write that do not learn; others have --sign among their settings."""
+
+    sign: str = option(
+        "", "file of a private Ed25519 key in PEM that signs what is written", shared=True
+    )
 
 
 # Options that name what workers write, through Beam's file systems. The model store has file
@@ -350,87 +383,36 @@ OUTPUTS = ("output", "dead_letters", "coverage", "trends", "events", "json")
 TOPICS = ("output", "trends", "events")
 
 
-TokeniserOptions = group("Words", TokeniserSettings)
-SequenceOptions = group("Minibatches", SequenceSettings)
-LearnerOptions = group("Learner", choice=LEARNER)
-StoreOptions = group("Model store", StoreSettings)
-TrainingOptions = group("Running", RunSettings, EventSettings)
-ServiceOptions = group("Service", ServiceSettings)
-MonitorOptions = group("Monitor", MonitorSettings)
-ModelVersionOptions = group("Which model", VersionSettings)
-StreamOptions = group("Labelling", LabelSettings)
-AlertOptions = group("Alarms", AlertSettings)
-SinkOptions = group("Sink", SinkSettings)
-OutputOptions = group("Output", MixtureSettings, TrendSettings)
-FigureOptions = group("Figures", FigureSettings)
-EvaluationOptions = group("Evaluation", EvaluationInputSettings)
-ShowOptions = group("Display", ShowSettings)
-InputOptions = group("Input", InputSettings)
-KafkaOptions = group("Kafka", KafkaClientSettings)
-RecordOptions = group("Records", ReadSettings, OutputFileSettings)
-TrainingDocumentsOptions = group("Training documents", TrainingInputSettings)
-ModelCacheOptions = group("Models in memory", CacheSettings)
-CoverageOptions = group("Coverage", CoverageFileSettings, CoverageSettings)
-FitOptions = group("Classifier", FitSettings)
-
-
-KeepOptions = flags("Expiry", keep={"type": keep, "metavar": "RULES", "help": KEEP_HELP})
-MethodOptions = group("Method", only=METHOD)
-InferenceOptions = group("Inference", within=METHOD)
-LabelledOptions = flags(
-    "Labelled documents",
-    mixtures={
-        "type": values.patterns,
-        "help": "mixtures that infer or stream wrote: folders, paths or globs, with commas",
-    },
-    documents={
-        "type": values.patterns,
-        "help": "files of the documents, for their texts: paths or globs, with commas",
-    },
-)
-ReportOptions = flags(
-    "Report",
-    title={"default": "Topics", "help": "title of the page"},
-)
-TextOptions = flags(
-    "Text",
-    text={"action": "append", "help": "a text; without it, standard input"},
-)
-FunctionOptions = flags(
-    "Words",
-    tokeniser={"help": "module:function that the model names, which is imported only if you do"},
-)
-TopicOptions = flags(
-    "Topics",
-    topic_ids={
-        "type": values.topics,
-        "default": (),
-        "help": "the numbers of topics, with commas",
-    },
-)
-CatalogueOptions = flags(
-    "Catalogue",
-    topic_name={"help": "name of these topics; empty: by their words"},
-    hide={**SWITCH, "help": "leave these topics out of lists; false shows them again"},
-    merge_into={
-        "type": values.whole,
-        "help": "show these topics as parts of another; its own number takes a topic apart again",
-    },
-    name_topics={
-        **SWITCH,
-        "help": "name all topics that nobody named, by --documents with --mixtures",
-    },
-    namer={"help": "module:function of yours that names a topic (model/reporting/names.py)"},
-    roll_back={"help": "make an earlier catalogue the newest one: the digits it begins with"},
-)
-RowOptions = flags(
-    "Rows",
-    rows={
-        "type": values.patterns,
-        "help": "what --trends of infer or stream wrote: folders, paths or globs, with commas",
-    },
-)
-TrendFileOptions = flags(
-    "Trends",
-    trends_group={"help": "only the rows of this group; without it, all are added up"},
-)
+TokeniserOptions = OptionGroup("Words", TokeniserSettings)
+SequenceOptions = OptionGroup("Minibatches", SequenceSettings)
+LearnerOptions = OptionGroup("Learner", choice=LEARNER)
+StoreOptions = OptionGroup("Model store", StoreSettings)
+TrainingOptions = OptionGroup("Running", RunSettings, EventSettings)
+ServiceOptions = OptionGroup("Service", ServiceSettings)
+MonitorOptions = OptionGroup("Monitor", MonitorSettings)
+ModelVersionOptions = OptionGroup("Which model", VersionSettings)
+StreamOptions = OptionGroup("Labelling", LabelSettings)
+AlertOptions = OptionGroup("Alarms", AlertSettings)
+SinkOptions = OptionGroup("Sink", SinkSettings)
+OutputOptions = OptionGroup("Output", MixtureSettings, TrendSettings)
+FigureOptions = OptionGroup("Figures", FigureSettings)
+EvaluationOptions = OptionGroup("Evaluation", EvaluationInputSettings)
+ShowOptions = OptionGroup("Display", ShowSettings)
+InputOptions = OptionGroup("Input", InputSettings)
+RecordOptions = OptionGroup("Records", ReadSettings, OutputFileSettings)
+TrainingDocumentsOptions = OptionGroup("Training documents", TrainingInputSettings)
+ModelCacheOptions = OptionGroup("Models in memory", CacheSettings)
+CoverageOptions = OptionGroup("Coverage", CoverageFileSettings, CoverageSettings)
+FitOptions = OptionGroup("Classifier", FitSettings)
+KeepOptions = OptionGroup("Expiry", KeepSettings)
+MethodOptions = OptionGroup("Method", only=METHOD)
+InferenceOptions = OptionGroup("Inference", within=METHOD)
+LabelledOptions = OptionGroup("Labelled documents", LabelledSettings)
+ReportOptions = OptionGroup("Report", ReportSettings)
+TextOptions = OptionGroup("Text", TextSettings)
+FunctionOptions = OptionGroup("Words", FunctionSettings)
+TopicOptions = OptionGroup("Topics", TopicSettings)
+CatalogueOptions = OptionGroup("Catalogue", CatalogueSettings)
+RowOptions = OptionGroup("Rows", RowSettings)
+TrendFileOptions = OptionGroup("Trends", TrendGroupSettings)
+SignOptions = OptionGroup("Signatures", SignSettings)

@@ -9,26 +9,28 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from beam_topics.model.documents.settings import SequenceSettings
+from beam_topics.model.errors import OptionError, did_you_mean
 from beam_topics.model.files import is_local, matching_files
 from beam_topics.model.profile.profile import Profile, profile_of
 from beam_topics.model.profile.sampling import take_samples
-from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reading.paths import value_of
 from beam_topics.model.reading.settings import ReadSettings
-from beam_topics.model.settings.options import names_in, options_of
-from beam_topics.model.times import duration_text, to_iso
-from beam_topics.model.words.settings import TokeniserSettings
+from beam_topics.model.settings.options import names_in
+from beam_topics.model.times import to_iso
 from beam_topics.pipelines.cli.groups import UsageError, parsed, settings_of, values_in
 from beam_topics.pipelines.cli.options import RecordOptions
 
 # Options that an earlier run chose for its own files.
 OF_FILES = ("encoding", "delimiter", "columns", "unquoted_field")
+# Fields that a message lists.
+_MOST_FIELDS = 20
 _LENGTHS = ("window", "publish_every")
-# Options that are chosen by the texts.
-_OF_TEXTS = ("strip", "stop_words", "segmenter", "key_from")
 # Options that name fields.
 _OF_FIELDS = ("text_field", "timestamp_field", "id_field", "label_field", "key_field")
+
+
+class NoFieldError(OptionError):
+    """A field that no record of the input has."""
 
 
 def files_of(patterns: Sequence[str]) -> list[str]:
@@ -53,10 +55,29 @@ def look_at(
     if not records and not ragged and not any(one.unread for one in samples.sampled):
         more = f" and {len(files) - 1} more files" if len(files) > 1 else ""
         raise UsageError(f"{files[0]}{more}: there is no record. Give a file with documents.")
+    _check_fields(given, records)
     kept = _kept(stored or {}, given, records)
     flags = [*(f"--{name}={value}" for name, value in kept.items()), *flags]
     settings = settings_of(parsed(flags, [RecordOptions]), ReadSettings)
     return profile_of(samples, settings, {**given, **kept}, with_language), kept
+
+
+def _check_fields(given: Mapping[str, str], records: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse the names of a text or a time of which no record of the sample has one."""
+    checked = {"text_field": names_in(given.get("text_field", ""))}
+    if "time_from" not in given and "timestamp_field" in given:
+        checked["timestamp_field"] = [given["timestamp_field"]]
+    for name, fields in checked.items() if records else ():
+        if fields and not any(_is_field(one, records) for one in fields):
+            there = list(dict.fromkeys(key for one in records for key in one))[:_MOST_FIELDS]
+            allowed = f"a field of the records, which have {', '.join(map(repr, there))}"
+            remedy = did_you_mean(fields[0], there, "Correct the name.")
+            raise NoFieldError(f"--{name}", given[name], allowed, remedy)
+
+
+def _is_field(name: str, records: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether a record has a field of this name or path."""
+    return any(name in one or value_of(one, name) is not None for one in records)
 
 
 def _kept(
@@ -74,9 +95,7 @@ def _kept(
         found.pop("time_from", None)
     for name in set(_OF_FIELDS) & set(found):
         fields = names_in(found[name]) if name == "text_field" else [found[name]]
-        if not all(
-            any(f in one or value_of(one, f) is not None for one in records) for f in fields
-        ):
+        if not all(_is_field(name, records) for name in fields):
             del found[name]
     return found
 
@@ -96,30 +115,6 @@ def learning_of(profile: Profile, own: Collection[str]) -> tuple[dict[str, str],
     if language is not None and language.missing and language.options.items() & found.items():
         raise UsageError(f"the texts are of the language {language.code}. {language.missing}")
     lengths = {name: found.pop(name) for name in _LENGTHS if name in found}
-    return lengths, found
-
-
-def learned_in(root: str) -> tuple[dict[str, str], dict[str, str]] | None:
-    """Return what :func:`learning_of` chooses as a model store has learned; None without a version.
-
-    A list or a function of a person's own is not chosen.
-    """
-    store = ModelStore(root)
-    newest = next(filter(None, map(store.latest, store.keys())), None)
-    if newest is None:
-        return None
-    settings = store.settings(newest.key)
-    window = SequenceSettings.from_json(settings["sequence"], "sequence").window
-    lengths = {"window": duration_text(window)}
-    if newest.rhythm:
-        lengths["publish_every"] = str(newest.rhythm)
-    words = TokeniserSettings.from_json(settings["tokeniser"], "tokeniser")
-    values = {item: getattr(words, item.field) for item in options_of(TokeniserSettings)}
-    found = {
-        item.name: item.shown(value)
-        for item, value in values.items()
-        if item.name in _OF_TEXTS and value not in (item.default, "file")
-    }
     return lengths, found
 
 

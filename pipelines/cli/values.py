@@ -1,4 +1,4 @@
-"""Parsers of option values: durations, publications, patterns, numbers, webhooks.
+"""Parsers of option values: durations, publications, what is kept, numbers, webhooks.
 
 A parser raises ``argparse.ArgumentTypeError`` for a text of another form.
 
@@ -8,6 +8,8 @@ A parser raises ``argparse.ArgumentTypeError`` for a text of another form.
 Publication(kind='windows', every=4)
 >>> speed("3600x")
 3600.0
+>>> keep("versions:1d,1d/30d,30d/all,checkpoints:3").checkpoints
+3
 >>> choices(("flat", "urn"))
 'flat or urn'
 """
@@ -21,7 +23,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from beam_topics.model.errors import OptionError
-from beam_topics.model.publishing.settings import Publication
+from beam_topics.model.publishing.settings import Keep, Publication, Rule
 from beam_topics.model.reporting.webhook import OWN, SECRET, SLACK
 from beam_topics.model.settings.options import MEGABYTE, names_in
 from beam_topics.model.times import DURATION_UNITS
@@ -169,6 +171,47 @@ def written(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return ",".join(map(str, value))
     return str(value)
+
+
+_KEPT = (
+    "parts with commas between them: versions:RULE,RULE,..., checkpoints:N and grace:TIME. A rule"
+    " is AGE (all versions up to that age), PERIOD/AGE (one of each period), or all or PERIOD/all"
+    " (of any age), for example --keep=versions:1d,1d/30d,30d/all,checkpoints:3"
+)
+_KEEPS = ("versions", "checkpoints", "grace")
+
+
+def keep(text: str) -> Keep:
+    """Parse the value of ``--keep``."""
+    found: dict[str, list[str]] = {}
+    kind = ""
+    for part in text.split(","):
+        name, colon, value = part.partition(":")
+        if colon:
+            if name not in _KEEPS or name in found:
+                raise _not_kept(text, f"{name}: is {'there twice' if name in found else 'unknown'}")
+            kind = name
+        if not kind or (kind != "versions" and kind in found):
+            raise _not_kept(text, f"{part!r} is not understood")
+        found.setdefault(kind, []).append(value if colon else part)
+    try:
+        made = Keep(tuple(_rule(one) for one in found.get("versions", ["all"])))
+        for points in found.get("checkpoints", ()):
+            made = made._replace(checkpoints=positive(points))
+        for time in found.get("grace", ()):
+            made = made._replace(grace=0 if time == "0" else duration(time))
+    except argparse.ArgumentTypeError as error:
+        raise _not_kept(text, str(error)) from error
+    return made
+
+
+def _rule(text: str) -> Rule:
+    period, slash, age = text.rpartition("/")
+    return Rule(duration(period) if slash else 0, None if age == "all" else duration(age))
+
+
+def _not_kept(text: str, what: str) -> argparse.ArgumentTypeError:
+    return argparse.ArgumentTypeError(f"{text!r} was given ({what}); allowed is {_KEPT}.")
 
 
 def is_webhook(place: str | None) -> bool:

@@ -7,19 +7,20 @@ starts a new model. Documents that were learned up to there are left out
 learned join that one: the input before may have ended in it.
 
 A new job over a topic of Kafka goes on likewise, by itself, where the model store has the offsets
-of what it learned (:func:`learning_of`). A job whose state the runner restores goes on from it.
+of what it learned (:func:`beginning_of`). A job whose state the runner restores goes on from it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 from beam_topics.model.documents.minibatch import reads_on
 from beam_topics.model.errors import OptionError, StoreConflictError
 from beam_topics.model.learner_log.known import offsets_up_to
 from beam_topics.model.learner_log.options import LearnOptions
-from beam_topics.model.learner_log.restoring import begin_of, find_start
+from beam_topics.model.learner_log.restoring import Start, begin_of, find_start
 from beam_topics.model.publishing.local_files import blobs_at
 from beam_topics.model.publishing.manifest import CheckpointEntry
 from beam_topics.model.publishing.store import ModelStore
@@ -34,7 +35,24 @@ _FINISH = (
 )
 
 
-def learning_of(options: Options) -> LearnOptions:
+class Beginning(NamedTuple):
+    """How a run learns, and after what.
+
+    Attributes:
+        learning: The options of the run.
+        start: Where it begins, if it has been looked up: where documents are added to one model.
+    """
+
+    learning: LearnOptions
+    start: Start | None = None
+
+    @property
+    def sequence(self) -> int | None:
+        """The minibatch after which documents are added to one model; None in other runs."""
+        return self.start.entries[0].sequence if self.start and self.start.entries else None
+
+
+def beginning_of(options: Options) -> Beginning:
     """Return how a run learns, and after what.
 
     A job over a log adds documents after the newest version if their offsets are stored, unless the
@@ -43,21 +61,23 @@ def learning_of(options: Options) -> LearnOptions:
     learning = learn_options_of(options)
     run, restored = learning.run, restores_state(options)
     if is_keyed(options, learning) or (restored and not run.start):
-        return learning
+        return Beginning(learning)
     if run.add_documents:
-        return replace(learning, known_up_to=begin_of(find_start(learning, "")))
+        start = find_start(learning, "")
+        return Beginning(replace(learning, known_up_to=begin_of(start)), start)
     store = learning.opened()
     if options.get("source") != "kafka" or run.start or not (newest := store.latest("")):
-        return learning
+        return Beginning(learning)
     after = replace(run, add_documents=True, resume_from=str(newest.sequence))
     added = replace(learning, run=after)
     try:
-        digest = begin_of(find_start(added, ""))
+        start = find_start(added, "")
     except OptionError:
         # Another release wrote no checkpoint with this version.
-        return learning
-    known = offsets_up_to(store, "", digest)
-    return replace(added, known_up_to=digest) if known else learning
+        return Beginning(learning)
+    if not offsets_up_to(store, "", begin_of(start)):
+        return Beginning(learning)
+    return Beginning(replace(added, known_up_to=begin_of(start)), start)
 
 
 def stored_offsets(learning: LearnOptions | None) -> dict[str, int]:
@@ -76,10 +96,11 @@ def restores_state(options: Options) -> bool:
     return bool(given.get("savepoint_path") or given.get("update"))
 
 
-def check_store(options: Options, learning: LearnOptions) -> None:
+def check_store(options: Options, learning: LearnOptions, start: Start | None = None) -> None:
     """Check the model store before the run: its settings, and the checkpoint to continue from.
 
-    Keys that come from records are checked when their first document arrives.
+    Keys that come from records are checked when their first document arrives. ``start`` is that of
+    :class:`Beginning`.
 
     Raises:
         StoreConflictError: the store holds other settings, or versions at other times.
@@ -108,7 +129,7 @@ def check_store(options: Options, learning: LearnOptions) -> None:
     if restores_state(options) and not run.start:
         check_restored(store, learning)
         return
-    start = find_start(learning, "")
+    start = start or find_start(learning, "")
     if run.start and not start.entries:
         # It says that there is none.
         store.resume_point("", run.start, learning.settings.islands)
@@ -163,21 +184,17 @@ def is_keyed(options: Options, learning: LearnOptions) -> bool:
     return learning.tokeniser.has_keys or read_settings_of(options).parse.fields.key is not None
 
 
-def additions_began(learning: LearnOptions, keys: Iterable[str] | None = None) -> dict[str, int]:
+def additions_began(learning: LearnOptions) -> dict[str, int]:
     """Return by model key the minibatch after which a run adds its documents.
 
     It is empty for a run that adds none.
-
-    Args:
-        learning: the options of the run.
-        keys: the keys that are looked up; None for all of the store.
     """
     store, run = learning.opened(), learning.run
     if not run.add_documents:
         return {}
     return {
         key: store.resume_point(key, run.start, learning.settings.islands)[0].sequence
-        for key in (store.keys() if keys is None else keys)
+        for key in store.keys()  # noqa: SIM118
         if store.has_checkpoints(key)
     }
 

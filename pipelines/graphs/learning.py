@@ -8,7 +8,7 @@ import apache_beam as beam
 
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.pipelines.cli.groups import Options
-from beam_topics.pipelines.graphs.additions import check_store
+from beam_topics.pipelines.graphs.additions import Beginning, check_store
 from beam_topics.pipelines.graphs.outcomes import run_and_check
 from beam_topics.pipelines.graphs.outputs import write_dead_letters, write_events
 from beam_topics.pipelines.graphs.runners import streams
@@ -37,20 +37,20 @@ def learn(documents: beam.PCollection, learning: LearnOptions, *, streams: bool)
 
 
 def read_and_learn(
-    pipeline: beam.Pipeline, options: Options
+    pipeline: beam.Pipeline, options: Options, beginning: Beginning
 ) -> tuple[Learned, list[beam.PCollection]]:
     """Read the source, learn it and write events; return what was learned, and dead letters."""
-    learning = options.learning
-    documents, unreadable = read_source(pipeline, options, learning.tokeniser)
-    check_store(options, learning)
+    learning, start = beginning
+    documents, unreadable = read_source(pipeline, options, learning.tokeniser, learning)
+    check_store(options, learning, start)
     learned = learn(documents, learning, streams=streams(options))
     undelivered = write_events(learned.events, options)
     return learned, [unreadable, learned.dead_letters, *undelivered]
 
 
-def build_train(pipeline: beam.Pipeline, options: Options) -> None:
+def build_train(pipeline: beam.Pipeline, options: Options, beginning: Beginning) -> None:
     """Build the graph: read, sequence, learn, publish."""
-    write_dead_letters(read_and_learn(pipeline, options)[1], options)
+    write_dead_letters(read_and_learn(pipeline, options, beginning)[1], options)
 
 
 def train(options: Options) -> None:

@@ -21,22 +21,28 @@ from beam_topics.model.publishing.checkpoint_store import rollback
 from beam_topics.model.words.tokeniser import wordless
 from beam_topics.pipelines.cli.groups import Options
 from beam_topics.pipelines.cli.terminal import tell
-from beam_topics.pipelines.graphs.additions import additions_began, learning_of, print_end
+from beam_topics.pipelines.graphs.additions import Beginning, beginning_of, print_end
 from beam_topics.pipelines.graphs.execute import run
 from beam_topics.transforms.shared import LOST, WITHOUT_WORDS
 
 
-def run_and_check(build: Callable[[beam.Pipeline, Options], Any], options: Options) -> None:
+def run_and_check(
+    build: Callable[[beam.Pipeline, Options, Beginning], Any], options: Options
+) -> None:
     """Run a graph that learns, and check that it learned every minibatch."""
-    options.learning = learning = learning_of(options)
-    began = additions_began(learning, [""]).get("")
+    beginning = beginning_of(options)
+    learning = beginning.learning
     store = learning.opened()
     before = store.latest("")
     try:
-        run(build, options, lambda counted: check_learned(counted, learning))
+        run(
+            lambda pipeline, options: build(pipeline, options, beginning),
+            options,
+            lambda counted: check_learned(counted, learning),
+        )
     except BaseException as error:
         if INTERRUPTS.asked:
-            raise interrupted(learning, began) from error
+            raise interrupted(learning, beginning.sequence) from error
         if not isinstance(error, RefusedInputError) or store.latest("") == before:
             raise
         undo = rollback(store.root, "", before.version) if before else f"rm -r {quote(store.root)}"

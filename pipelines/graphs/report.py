@@ -14,7 +14,7 @@ from beam_topics.model.reporting.mixtures import Limits, shortened
 from beam_topics.model.reporting.shown import Shown
 from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.looking import PROFILE_FILE
-from beam_topics.pipelines.cli.options import OutputFileSettings
+from beam_topics.pipelines.cli.options import OutputFileSettings, ReportSettings
 from beam_topics.pipelines.cli.stored import opened
 from beam_topics.pipelines.cli.terminal import console, plain
 from beam_topics.pipelines.graphs.labelled_files import check_documents, newest_of, refused_in
@@ -66,7 +66,7 @@ def page_of(store: ModelStore, manifest: Manifest, options: Options) -> bytes:
         _profile(Path(store.root).parent / PROFILE_FILE, limits),
         told,
     )
-    return render(figures_of(sources, limits), options.title).encode()
+    return render(figures_of(sources, limits), settings_of(options, ReportSettings).title).encode()
 
 
 def _profile(path: Path, limits: Limits) -> list[list[str]] | None:

@@ -18,7 +18,6 @@ from beam_topics.model.settings.options import options_of
 from beam_topics.pipelines.cli.groups import Options, UsageError, settings_of
 from beam_topics.pipelines.cli.options import (
     DAY,
-    KafkaClientSettings,
     OutputFileSettings,
     SinkSettings,
     TrendSettings,
@@ -27,7 +26,11 @@ from beam_topics.pipelines.cli.options import (
 from beam_topics.pipelines.cli.settings_from_options import read_settings_of
 from beam_topics.transforms.infer import EachMixture
 from beam_topics.transforms.send import MIXTURES, TRENDS, Messages, WriteToKafka
-from beam_topics.transforms.sources.kafka_client import client_library, properties
+from beam_topics.transforms.sources.kafka_client import (
+    KafkaClientSettings,
+    client_library,
+    properties,
+)
 from beam_topics.transforms.trends import AddUpTrends
 from beam_topics.transforms.write import (
     WriteByPeriod,

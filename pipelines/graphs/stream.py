@@ -6,7 +6,7 @@ import apache_beam as beam
 
 from beam_topics.model.inference.base import LabelSettings
 from beam_topics.pipelines.cli.groups import Options, settings_of
-from beam_topics.pipelines.graphs.additions import additions_began
+from beam_topics.pipelines.graphs.additions import Beginning, additions_began
 from beam_topics.pipelines.graphs.bursts import told_rules, write_bursts, write_noted
 from beam_topics.pipelines.graphs.learning import read_and_learn
 from beam_topics.pipelines.graphs.models import serving_of
@@ -18,13 +18,13 @@ from beam_topics.transforms.infer import InferLabelled
 from beam_topics.transforms.label import Label
 
 
-def build_stream(pipeline: beam.Pipeline, options: Options) -> None:
+def build_stream(pipeline: beam.Pipeline, options: Options, beginning: Beginning) -> None:
     """Build the graph: read, sequence, learn, publish; label and infer beside it.
 
     ``Label`` takes the numbered minibatches and the references to versions.
     """
-    learned, dead = read_and_learn(pipeline, options)
-    serving = serving_of(options, options.learning.settings.topic_count)
+    learned, dead = read_and_learn(pipeline, options, beginning)
+    serving = serving_of(options, beginning.learning.settings.topic_count)
     judged, noted = told_rules(options)
     serving.stories = bool(judged)
     given = settings_of(options, LabelSettings)
@@ -34,7 +34,7 @@ def build_stream(pipeline: beam.Pipeline, options: Options) -> None:
     # The model is being trained: low coverage is no signal to train it, as it is in
     # beam-topics infer.
     report_coverage(inferred.tallies, serving.window, options, retrains=False)
-    runs = additions_began(options.learning) if options.get("trends") is not None else None
+    runs = additions_began(beginning.learning) if options.get("trends") is not None else None
     rows = write_mixtures(inferred.blocks, options, streams(options), runs)
     dead += write_noted(learned.events, options, noted)
     if judged:

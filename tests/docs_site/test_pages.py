@@ -1,12 +1,11 @@
 """How pages are made of docstrings, options, notebooks and formulas."""
 
-import argparse
-
 import pytest
 
 pytest.importorskip("latex2mathml")
 pytest.importorskip("griffe")
 
+from beam_topics.model.settings.options import Option
 from docs_site import formulas, notebooks, options, repository
 from docs_site.reference import Reference
 
@@ -102,12 +101,10 @@ def test_a_link_that_leaves_the_site_becomes_its_name():
 
 
 def test_a_table_shows_help_texts_as_they_are():
-    action = argparse.Action(
-        ["--size"], "size", choices=("a", "b"), help="P(w | z) < 5 %% of *all*"
-    )
-    found = options.table("With --kind=x", [action])
+    line = (Option("", name="size"), "P(w | z) < 5 % of *all*")
+    found = options.table("With --kind=x", [line])
     assert "**With `--kind=x`**" in found
-    assert "| `--size` = `a`, `b` | P(w \\| z) &lt; 5 % of \\*all\\* |" in found
+    assert "| `--size` | P(w \\| z) &lt; 5 % of \\*all\\* |" in found
 
 
 def test_a_notebook_becomes_a_page():

@@ -124,8 +124,8 @@ ROWS = [
     ),
     (
         "train feb.jsonl TRAIN --text_field=body --model_store=m3",
-        3,
-        "it has 'id', 'timestamp', 'text'",
+        2,
+        "a field of the records, which have 'id', 'timestamp', 'text'",
         "train feb.jsonl TRAIN --text_field=text --model_store=m3",
     ),
     (
@@ -207,8 +207,8 @@ ROWS = [
     ("train feb.jsonl TRAIN --add_documents", 0, "60 documents were known", None),
     (
         "train feb.jsonl TRAIN --timestamp_field=when --model_store=n7",
-        3,
-        "it has 'id', 'timestamp', 'text'. Name the time with --timestamp_field.",
+        2,
+        "a field of the records, which have 'id', 'timestamp', 'text'",
         "train feb.jsonl TRAIN --timestamp_field=timestamp --model_store=n8",
     ),
     (

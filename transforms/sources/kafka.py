@@ -10,7 +10,8 @@ while the job runs (:class:`ListPartitions`) and, with a start of ``latest``, ar
 first message. The stream waits for them as for every other partition, and their documents behind
 the watermark of the stream are late.
 
-    settings = KafkaSettings("broker:9092", "posts", idle_after=60, max_delay=30_000_000)
+    topic = TopicSettings("posts", max_delay=30_000_000)
+    settings = KafkaSettings(KafkaClientSettings("broker:9092"), topic)
     (documents, dead_letters) = pipeline | ReadKafka(settings, ParseSettings(), TokeniserSettings())
 
 The watermark of a partition is the largest document time so far minus ``max_delay``, the expected
@@ -115,31 +116,31 @@ def partitions_of(settings: KafkaSettings, first: int = 0) -> Iterator[Partition
         SourceError: The brokers do not have the topic, do not answer and ``first`` is 0, or do not
             have a stored offset.
     """
-    kafka, stored = client_library(), dict(settings.offsets)
+    kafka, stored, name = client_library(), dict(settings.offsets), settings.topic.name
     consumer = consumer_of(settings)
     try:
-        found = consumer.list_topics(settings.topic, timeout=_TIMEOUT).topics[settings.topic]
+        found = consumer.list_topics(name, timeout=_TIMEOUT).topics[name]
         if found.error is not None:
             raise SourceError(
-                f"topic {settings.topic!r} at {settings.servers}: {found.error.str()}. Check"
-                " --kafka_topic."
+                f"topic {name!r} at {settings.client.servers}: {found.error.str()}."
+                " Check --kafka_topic."
             )
         for number in range(first, len(found.partitions)):
             low, high = consumer.get_watermark_offsets(
-                kafka.TopicPartition(settings.topic, number), timeout=_TIMEOUT
+                kafka.TopicPartition(name, number), timeout=_TIMEOUT
             )
             # What a new partition holds came after the start of the job, or of the one before.
-            new = (first > 0 or settings.offsets) and settings.start == "latest"
+            new = (first > 0 or settings.offsets) and settings.topic.start == "latest"
             if (start := stored.get(number)) is not None:
                 _check_stored(settings, number, start, low, high)
             else:
                 start = low if new else _start(consumer, settings, number, low, high)
-            stop = max(high, start) if settings.until == "end" else None
-            yield Partition(settings.topic, number, start, stop)
+            stop = max(high, start) if settings.topic.until == "end" else None
+            yield Partition(name, number, start, stop)
     except kafka.KafkaException as error:
         if not first:
             raise SourceError(
-                f"the Kafka brokers {settings.servers} do not answer: {error}. Check"
+                f"the Kafka brokers {settings.client.servers} do not answer: {error}. Check"
                 " --kafka_servers."
             ) from error
     finally:
@@ -155,18 +156,19 @@ def _check_stored(settings: KafkaSettings, partition: int, start: int, low: int,
         else f"ends at offset {high:,}: it was made anew"
     )
     raise SourceError(
-        f"{settings.topic}/{partition} was learned up to offset {start:,}, and {what}. To learn"
-        " what the topic holds beyond the documents that were learned, give --kafka_start=earliest."
+        f"{settings.topic.name}/{partition} was learned up to offset {start:,}, and {what}. To"
+        " learn what the topic holds beyond the documents that were learned, give"
+        " --kafka_start=earliest."
     )
 
 
 def _start(consumer: Any, settings: KafkaSettings, partition: int, low: int, high: int) -> int:
-    if settings.start == "earliest":
+    if settings.topic.start == "earliest":
         return low
-    if settings.start == "latest":
+    if settings.topic.start == "latest":
         return high
     asked = client_library().TopicPartition(
-        settings.topic, partition, settings.start_micros() // 1000
+        settings.topic.name, partition, settings.topic.start_micros() // 1000
     )
     (found,) = consumer.offsets_for_times([asked], timeout=_TIMEOUT)
     return int(found.offset) if found.offset >= 0 else high
@@ -246,7 +248,7 @@ class ListPartitions(beam.DoFn, LogProvider):
         self._settings = settings
 
     def range_of(self, element: bytes) -> LogRange:
-        return LogRange((0,), _BEHIND_ALL if self._settings.until == "end" else None)
+        return LogRange((0,), _BEHIND_ALL if self._settings.topic.until == "end" else None)
 
     def initial_estimator_state(self, element: bytes, restriction: bytes) -> int:
         return int(GlobalWindow().max_timestamp().micros)
@@ -260,7 +262,7 @@ class ListPartitions(beam.DoFn, LogProvider):
             if not tracker.try_claim((partition.partition,)):
                 return
             yield partition.to_bytes()
-        if self._settings.until == "end":
+        if self._settings.topic.until == "end":
             tracker.try_claim(_BEHIND_ALL)
         else:
             tracker.defer_remainder(Duration(_LOOK))
@@ -347,14 +349,14 @@ class PartitionReader:
         kind, millis = message.timestamp()
         known = kind != client_library().TIMESTAMP_NOT_AVAILABLE
         if known:
-            item = not_future(item, line, place, millis * 1000, self._settings.max_future)
+            item = not_future(item, line, place, millis * 1000, self._settings.topic.max_future)
         watermark = None
         if isinstance(item, Document) and not self._has_keys:
             item.place = place_in(self._place, self._first, self._since, offset + 1)
             self._since = offset + 1
         if isinstance(item, Document):
             reached = min(item.timestamp, millis * 1000) if known else item.timestamp
-            watermark = reached - self._settings.max_delay
+            watermark = reached - (self._settings.topic.max_delay or 0)
         return Entry((offset,), item, watermark)
 
     def _handle_error(self, message: Any) -> None:
@@ -389,11 +391,13 @@ class PartitionReader:
     def _pause(self) -> Pause:
         passed, self._skipped = self._skipped, None
         read = max(1, PARTITION_WATERMARKS.count(self._settings))
-        if self._clock() - self._last_message < self._settings.idle_after or not self._at_end():
+        topic = self._settings.topic
+        idle_after = topic.idle_after / MICROSECONDS_PER_SECOND
+        if self._clock() - self._last_message < idle_after or not self._at_end():
             return Pause(min(_LONGEST, _ACTIVE * read) + _ENDING, passed=passed)
-        idle_since = int((self._now() - self._settings.idle_after) * MICROSECONDS_PER_SECOND)
+        idle_since = int((self._now() - idle_after) * MICROSECONDS_PER_SECOND)
         pause = min(_LONGEST, _IDLE * read) + _ENDING
-        return Pause(pause, idle_since - self._settings.max_delay, passed)
+        return Pause(pause, idle_since - (topic.max_delay or 0), passed)
 
     def _at_end(self) -> bool:
         """Return whether the brokers report that there is nothing more.

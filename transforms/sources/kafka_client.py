@@ -14,7 +14,9 @@ from typing import Any, Literal
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.files import check_regular
-from beam_topics.model.times import parse_time
+from beam_topics.model.publishing.settings import DAY
+from beam_topics.model.settings.options import Record, option
+from beam_topics.model.times import MICROSECONDS_PER_SECOND, parse_time
 
 Until = Literal["end", "forever"]
 # Consumer properties that a file must not set: with other values, messages would be skipped or the
@@ -41,37 +43,54 @@ def client_library(option: str = "--source") -> ModuleType:
 
 
 @dataclass(frozen=True)
-class KafkaSettings:
-    """What to read from Kafka, and when a partition counts as idle.
+class KafkaClientSettings(Record):
+    """How Kafka is reached."""
 
-    Attributes:
-        servers: Brokers, ``host:port`` separated by commas.
-        topic: The topic.
-        config: A file of client properties, or ``""``.
-        start: ``earliest``, ``latest``, or an ISO 8601 time of the messages, not of the documents.
-        until: ``forever``, or ``end``: what the topic holds when the job begins.
-        idle_after: Seconds without a message after which a partition counts as idle.
-        max_delay: The expected disorder of a partition, in microseconds of event time. See
-            :mod:`beam_topics.transforms.sources.kafka`.
-        max_future: How much later than its message a document may be, in microseconds; None for any
-            time. Others become dead letters.
-        offsets: Partitions, and the offset at which each begins in place of ``start``.
+    servers: str = option(
+        "",
+        "brokers of --source=kafka and of each kafka:TOPIC: host:port, with commas",
+        name="kafka_servers",
+    )
+    config: str = option(
+        "",
+        "file of client properties that workers can read, one name=value in each line",
+        name="kafka_config",
+    )
 
-    Raises:
-        OptionError: The start is not allowed.
-    """
 
-    servers: str
-    topic: str
-    config: str = ""
-    start: str = "earliest"
-    until: Until = "forever"
-    idle_after: float = 60.0
-    max_delay: int = 0
-    max_future: int | None = None
-    offsets: tuple[tuple[int, int], ...] = ()
+@dataclass(frozen=True)
+class TopicSettings(Record):
+    """What is read of a topic of Kafka, and when a partition counts as idle."""
 
-    def __post_init__(self) -> None:
+    name: str = option("", "the topic to read", name="kafka_topic")
+    start: str = option(
+        "earliest",
+        "where to begin: earliest, latest, or the ISO 8601 time of a message",
+        name="kafka_start",
+    )
+    until: Until = option(
+        "forever", "end: stop after the messages that the topic holds at the start"
+    )
+    idle_after: int = option(
+        60 * MICROSECONDS_PER_SECOND,
+        "a partition without a message for this time does not hold back the others",
+        unit="microseconds",
+        least=1,
+    )
+    max_delay: int | None = option(
+        None,
+        "largest difference in event time by which documents may be out of order; without it, none",
+        unit="microseconds",
+        least=0,
+    )
+    max_future: int = option(
+        DAY,
+        "documents that are later than their messages by more than this become dead letters",
+        unit="microseconds",
+        least=1,
+    )
+
+    def check(self) -> None:
         if self.start not in ("earliest", "latest"):
             self.start_micros()
 
@@ -83,6 +102,21 @@ class KafkaSettings:
             raise OptionError(
                 "--kafka_start", self.start, "earliest, latest, or a time in ISO 8601", f"{error}."
             ) from error
+
+
+@dataclass(frozen=True)
+class KafkaSettings:
+    """What is read, from which brokers.
+
+    Attributes:
+        client: How Kafka is reached.
+        topic: The topic, and how it is read.
+        offsets: Partitions, and the offset at which each begins in place of ``topic.start``.
+    """
+
+    client: KafkaClientSettings
+    topic: TopicSettings
+    offsets: tuple[tuple[int, int], ...] = ()
 
 
 def properties(path: str) -> dict[str, str]:
@@ -127,7 +161,7 @@ def consumer_of(settings: KafkaSettings) -> Any:
     It is assigned its partition by hand, and the checkpoints of the runner hold its offset.
     """
     own = {
-        "bootstrap.servers": settings.servers,
+        "bootstrap.servers": settings.client.servers,
         "group.id": "beam-topics",
         "enable.auto.commit": False,
         # Messages that were removed must cause an error.
@@ -135,7 +169,7 @@ def consumer_of(settings: KafkaSettings) -> Any:
         "enable.partition.eof": True,
         "queued.max.messages.kbytes": 16384,
     }
-    return _client("Consumer", own, settings.config)
+    return _client("Consumer", own, settings.client.config)
 
 
 def producer_of(servers: str, config: str) -> Any:

@@ -9,17 +9,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from beam_topics.model.words.settings import TokeniserSettings
-from beam_topics.pipelines.cli.groups import Options, group, settings_of_choice
+from beam_topics.pipelines.cli.groups import OptionGroup, Options, settings_of_choice
 from beam_topics.pipelines.cli.options import TOPICS, kafka_topic
 from beam_topics.pipelines.graphs.sources import files, kafka  # noqa: F401
 from beam_topics.pipelines.graphs.sources.base import SOURCE, SOURCES, SourceSettings
+from beam_topics.transforms.sources.kafka_client import KafkaClientSettings
 
 if TYPE_CHECKING:
     import apache_beam as beam
 
+    from beam_topics.model.learner_log.options import LearnOptions
     from beam_topics.transforms.read import Documents
 
-SourceOptions = group("Source", choice=SOURCE)
+KafkaOptions = OptionGroup("Kafka", KafkaClientSettings)
+SourceOptions = OptionGroup("Source", choice=SOURCE)
 
 
 def is_log(source: str | None) -> bool:
@@ -49,7 +52,10 @@ def source_settings_of(options: Options) -> SourceSettings:
 
 
 def read_source(
-    pipeline: beam.Pipeline, options: Options, tokeniser: TokeniserSettings
+    pipeline: beam.Pipeline,
+    options: Options,
+    tokeniser: TokeniserSettings,
+    learning: LearnOptions | None = None,
 ) -> Documents:
     """Read tokenised documents from ``--source``, and what could not be read."""
-    return pipeline | "Read" >> source_settings_of(options).read(options, tokeniser)
+    return pipeline | "Read" >> source_settings_of(options).read(options, tokeniser, learning)

@@ -13,6 +13,8 @@ from beam_topics.pipelines.cli.groups import Options
 if TYPE_CHECKING:
     import apache_beam as beam
 
+    from beam_topics.model.learner_log.options import LearnOptions
+
 
 class SourceSettings(Record):
     """The base of the settings of all sources.
@@ -31,8 +33,16 @@ class SourceSettings(Record):
     is_log: ClassVar[bool] = True
     endless: ClassVar[Literal["never", "until", "always"]] = "always"
 
-    def read(self, options: Options, tokeniser: TokeniserSettings) -> beam.PTransform:
-        """Return what reads the source into :class:`beam_topics.transforms.read.Documents`."""
+    def read(
+        self, options: Options, tokeniser: TokeniserSettings, learning: LearnOptions | None = None
+    ) -> beam.PTransform:
+        """Return what reads the source into :class:`beam_topics.transforms.read.Documents`.
+
+        Args:
+            options: the options of the program.
+            tokeniser: how texts are cut.
+            learning: how the run learns, and after what; None of one that learns nothing.
+        """
         raise NotImplementedError
 
 

@@ -17,6 +17,7 @@ from beam_topics.pipelines.graphs.sources.base import SOURCES, SourceSettings
 if TYPE_CHECKING:
     import apache_beam as beam
 
+    from beam_topics.model.learner_log.options import LearnOptions
     from beam_topics.model.publishing.manifest import Manifest
     from beam_topics.transforms.read import Documents, ReadDocuments
     from beam_topics.transforms.sources.replay import ReplayArchive
@@ -34,7 +35,9 @@ class Files(SourceSettings):
     is_log = False
     endless = "never"
 
-    def read(self, options: Options, tokeniser: TokeniserSettings) -> ReadDocuments:
+    def read(
+        self, options: Options, tokeniser: TokeniserSettings, learning: LearnOptions | None = None
+    ) -> ReadDocuments:
         return read_files(options, tokeniser, settings_of(options, InputSettings).input)
 
 
@@ -55,7 +58,9 @@ class Replay(SourceSettings):
         above=0,
     )
 
-    def read(self, options: Options, tokeniser: TokeniserSettings) -> ReplayArchive:
+    def read(
+        self, options: Options, tokeniser: TokeniserSettings, learning: LearnOptions | None = None
+    ) -> ReplayArchive:
         from beam_topics.transforms.sources.replay import ReplayArchive, archive_of
 
         patterns = list(settings_of(options, InputSettings).input)

@@ -19,7 +19,6 @@ from beam_topics.pipelines.cli.command import UsageError, command, parse, parser
 from beam_topics.pipelines.cli.groups import parsed as parsed_of
 from beam_topics.pipelines.cli.options import (
     InputOptions,
-    KafkaOptions,
     LearnerOptions,
     OutputOptions,
     RecordOptions,
@@ -27,7 +26,7 @@ from beam_topics.pipelines.cli.options import (
     StoreOptions,
     TokeniserOptions,
 )
-from beam_topics.pipelines.graphs.sources import SourceOptions
+from beam_topics.pipelines.graphs.sources import KafkaOptions, SourceOptions
 
 GROUPS = (
     InputOptions,

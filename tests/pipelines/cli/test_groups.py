@@ -14,7 +14,7 @@ from beam_topics.model.settings.compositions import Choice
 from beam_topics.model.settings.options import Kinds, Record, option
 from beam_topics.pipelines.cli.arguments import all_groups
 from beam_topics.pipelines.cli.command import parser_for
-from beam_topics.pipelines.cli.groups import check_settings, group, settings_of
+from beam_topics.pipelines.cli.groups import OptionGroup, check_settings, settings_of
 from beam_topics.pipelines.cli.options import (
     InputSettings,
     OutputFileSettings,
@@ -58,7 +58,7 @@ class Windowed(Record):
 def add(*kinds):
     parser = argparse.ArgumentParser()
     choice = Choice("shape", "what is drawn", Kinds(*kinds), "whole")
-    group("Shape", choice=choice).add(parser)
+    OptionGroup("Shape", choice=choice).add(parser)
     return parser
 
 
@@ -89,7 +89,9 @@ def test_no_two_groups_and_no_option_of_beam_have_one_name():
 
 def test_a_setting_with_the_name_of_a_groups_option_is_refused():
     parser = parser_for("x", "", all_groups(), {})
-    shapes = group("Shape", choice=Choice("shape", "what is drawn", Kinds(Windowed), "windowed"))
+    shapes = OptionGroup(
+        "Shape", choice=Choice("shape", "what is drawn", Kinds(Windowed), "windowed")
+    )
     with pytest.raises(argparse.ArgumentError, match="conflicting option string: --window"):
         shapes.add(parser)
 

@@ -3,7 +3,7 @@ import argparse
 import pytest
 
 from beam_topics.model.publishing.settings import DAY, Keep, Rule
-from beam_topics.pipelines.cli.options import keep
+from beam_topics.pipelines.cli.values import keep
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.pipelines import archive, infer
 from beam_topics.pipelines.cli.command import parser_for
 from beam_topics.pipelines.cli.groups import settings_of
+from beam_topics.pipelines.cli.help import every_section
 from beam_topics.pipelines.cli.option_files import tokeniser_settings_of
 from beam_topics.pipelines.cli.options import (
     EventSettings,
@@ -56,11 +57,9 @@ def test_defaults_are_those_of_the_settings():
 
 
 def test_the_help_names_all_methods():
-    actions = {
-        action.dest: action.help
-        for action in parser_for("x", "", [MethodOptions, InferenceOptions], {})._actions
-    }
-    assert words_of(actions["method"]) >= set(inference_names())
+    sections = every_section([MethodOptions, InferenceOptions], ())
+    told = {option.name: text for _, lines in sections for option, text in lines}
+    assert words_of(told["method"]) >= set(inference_names())
 
 
 def test_the_options_of_learners_and_of_the_other_groups_have_names_of_their_own():

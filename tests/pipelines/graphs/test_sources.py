@@ -187,7 +187,7 @@ def lines(monkeypatch):
 
         lines_file: str | None = option(None, "the file")
 
-        def read(self, options, tokeniser):
+        def read(self, options, tokeniser, learning):
             rows = Path(self.lines_file).read_text().splitlines()
             messages = [
                 json.dumps({"id": row, "timestamp": at, "text": row}).encode()
@@ -236,28 +236,28 @@ def test_an_archive_that_is_none_is_refused_before_anything_runs(tmp_path):
 
 def kafka_settings_of(*flags):
     options = options_of(*flags)
-    return source_settings_of(options).settings(options)
+    return source_settings_of(options).settings(options, None)
 
 
 def test_kafkas_settings():
-    settings = kafka_settings_of(*KAFKA)
-    assert (settings.start, settings.until, settings.idle_after, settings.max_delay) == (
+    topic = kafka_settings_of(*KAFKA).topic
+    assert (topic.start, topic.until, topic.idle_after, topic.max_delay) == (
         "earliest",
         "forever",
-        60.0,
-        0,
+        60_000_000,
+        None,
     )
-    settings = kafka_settings_of(
+    topic = kafka_settings_of(
         *KAFKA, "--kafka_start=latest", "--until=end", "--idle_after=5s", "--max_delay=1min"
-    )
-    assert (settings.start, settings.until, settings.idle_after, settings.max_delay) == (
+    ).topic
+    assert (topic.start, topic.until, topic.idle_after, topic.max_delay) == (
         "latest",
         "end",
-        5.0,
+        5_000_000,
         60_000_000,
     )
-    assert settings.max_future == 24 * 3600 * 10**6
-    assert kafka_settings_of(*KAFKA, "--max_future=1h").max_future == 3600 * 10**6
+    assert topic.max_future == 24 * 3600 * 10**6
+    assert kafka_settings_of(*KAFKA, "--max_future=1h").topic.max_future == 3600 * 10**6
 
 
 def coders_of(proto):

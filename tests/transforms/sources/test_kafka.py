@@ -39,11 +39,23 @@ from beam_topics.transforms.sources.kafka import (
     ReadKafka,
     partitions_of,
 )
-from beam_topics.transforms.sources.kafka_client import KafkaSettings, properties
+from beam_topics.transforms.sources.kafka_client import (
+    KafkaClientSettings,
+    KafkaSettings,
+    TopicSettings,
+    properties,
+)
 from beam_topics.transforms.sources.log_source import READER_CACHE, LogRange, Pause
 
 SECOND = 1_000_000
-SETTINGS = KafkaSettings("b:9", "posts", until="end", idle_after=60)
+
+
+def kafka_settings(topic="posts", **facts):
+    facts = {"max_future": 10**18, **facts}
+    return KafkaSettings(KafkaClientSettings("b:9"), TopicSettings(topic, **facts))
+
+
+SETTINGS = kafka_settings(until="end", idle_after=60 * SECOND)
 TOKENISER = TokeniserSettings()
 EOF, RESET, BROKEN, DOWN = -191, -140, 17, -187
 
@@ -232,9 +244,7 @@ def element(partition, start, stop):
     ],
 )
 def test_what_is_read_of_each_partition(broker, changes, ranges):
-    found = partitions(
-        KafkaSettings(**{"servers": "b:9", "topic": "posts", "until": "end", **changes})
-    )
+    found = partitions(kafka_settings(**{"until": "end", **changes}))
     assert [(p["partition"], p["start"], p["stop"]) for p in found] == [
         (n, *pair) for n, pair in enumerate(ranges)
     ]
@@ -245,7 +255,7 @@ def test_a_topic_that_is_not_there(broker):
     with pytest.raises(
         SourceError, match=r"topic 'wrong' at b:9: unknown topic\. Check --kafka_topic\."
     ):
-        list(partitions_of(KafkaSettings("b:9", "wrong")))
+        list(partitions_of(kafka_settings("wrong")))
 
 
 def look(settings, before=None):
@@ -265,7 +275,7 @@ def look(settings, before=None):
     ],
 )
 def test_a_partition_that_is_added_is_given_once(broker, start, old, new):
-    settings = KafkaSettings("b:9", "posts", start=start)
+    settings = kafka_settings(start=start)
     found, first = look(settings)
     assert found == [(number, offset, None) for number, offset in enumerate(old)]
     assert look(settings, first)[0] == []
@@ -290,7 +300,7 @@ def test_a_look_for_what_the_topic_holds_now_is_the_only_one(broker):
 
 
 def test_brokers_that_do_not_answer_are_asked_again_once_partitions_are_read(broker, monkeypatch):
-    settings, end = KafkaSettings("b:9", "posts"), Consumer.get_watermark_offsets
+    settings, end = kafka_settings(), Consumer.get_watermark_offsets
 
     def silent_for_the_fourth(consumer, which, timeout):
         if which.partition == 4:
@@ -353,7 +363,7 @@ def test_a_partition_that_ends_in_a_marker_keeps_its_consumer_and_becomes_idle(b
         partial(PartitionReader, clock=lambda: clock[0], now=lambda: 10_000.0),
     )
     broker.partitions[0].append(Message(16, code=EOF))
-    fn, source = dofn(KafkaSettings("b:9", "posts", idle_after=60)), element(0, 5, None)
+    fn, source = dofn(kafka_settings(idle_after=60 * SECOND)), element(0, 5, None)
     done = driving.bundle(fn, source)
     # The marker belongs to what was read: if it is removed while nothing comes, nothing is lost.
     assert LogRange.from_bytes(done.rest).start == (16,)
@@ -368,7 +378,7 @@ def test_a_partition_that_ends_in_a_marker_keeps_its_consumer_and_becomes_idle(b
 
 def test_a_marker_is_not_passed_behind_a_rest_that_was_taken_away(broker):
     broker.partitions[0].append(Message(16, code=EOF))
-    fn, source = dofn(KafkaSettings("b:9", "posts")), element(0, 5, None)
+    fn, source = dofn(kafka_settings()), element(0, 5, None)
     first = driving.bundle(fn, source, stop_after=10)
     assert LogRange.from_bytes(first.rest).start == (15,)
     second = driving.bundle(fn, source, first.rest, first.watermark)
@@ -457,7 +467,7 @@ def test_the_watermark_is_the_time_less_the_delay_and_at_most_the_messages_own(b
         message(2, 150, millis=None),
         Message(3, b"x"),
     ]
-    one = reader(broker, KafkaSettings("b:9", "posts", max_delay=10 * SECOND))
+    one = reader(broker, kafka_settings(max_delay=10 * SECOND))
     # It never moves back, and a dead letter says nothing.
     assert [one.take().watermark for _ in range(4)] == [
         90 * SECOND,
@@ -475,7 +485,7 @@ def test_a_document_long_after_its_message_is_a_dead_letter_and_holds_nothing_ba
         # Without a time of the message there is nothing to compare with.
         message(3, 4 * 10**9, millis=None),
     ]
-    settings = KafkaSettings("b:9", "posts", max_future=60 * SECOND)
+    settings = kafka_settings(max_future=60 * SECOND)
     for _ in range(2):
         one = reader(broker, settings)
         taken = [one.take() for _ in range(4)]
@@ -488,7 +498,7 @@ def test_a_document_long_after_its_message_is_a_dead_letter_and_holds_nothing_ba
         assert taken[1].watermark == taken[0].watermark == 100 * SECOND
         one.close()
     # The advice: a longer bound.
-    one = reader(broker, KafkaSettings("b:9", "posts", max_future=61 * SECOND))
+    one = reader(broker, kafka_settings(max_future=61 * SECOND))
     assert [one.take().item.id for _ in range(2)] == ["d0", "d1"]
 
 
@@ -496,7 +506,7 @@ def test_an_idle_partition_vouches_for_the_clock(broker):
     clock, now = [0.0], [10_000.0]
     one = reader(
         broker,
-        KafkaSettings("b:9", "posts", idle_after=60, max_delay=5 * SECOND),
+        kafka_settings(idle_after=60 * SECOND, max_delay=5 * SECOND),
         8,
         None,
         lambda: clock[0],
@@ -561,7 +571,7 @@ def test_a_partition_that_is_read_elsewhere_is_left_out():
 
 
 def test_a_live_partition_pauses_and_goes_on(broker):
-    fn, source = dofn(KafkaSettings("b:9", "posts")), element(2, 0, None)
+    fn, source = dofn(kafka_settings()), element(2, 0, None)
     first = driving.bundle(fn, source)
     assert driving.ids([first]) == [f"d{n}" for n in range(8)]
     # Flink waits for whole seconds.
@@ -584,7 +594,7 @@ def test_pauses_grow_with_the_partitions_of_a_process(broker, others, active, id
     for _ in range(8):
         assert not isinstance(reading.take(), Pause)
     assert reading.take().seconds == active
-    reading._last_message -= SETTINGS.idle_after
+    reading._last_message -= 60
     assert reading.take().seconds == idle
 
 
@@ -773,7 +783,7 @@ def test_late_answers_to_a_bundle_that_failed_are_not_the_next_ones(sink):
 
 def test_an_impossible_start():
     with pytest.raises(OptionError) as error:
-        KafkaSettings("b:9", "posts", start="yesterday")
+        kafka_settings(start="yesterday")
     assert (
         "--kafka_start: 'yesterday' was given; allowed is earliest, latest, or a time in ISO 8601"
     ) in str(error.value)
@@ -812,7 +822,11 @@ def test_a_property_that_the_client_does_not_know(monkeypatch, tmp_path):
         r' No such .* "nonsense"\.'
     )
     with pytest.raises(OptionError, match=told):
-        kafka_client.consumer_of(KafkaSettings("here", "topic", str(tmp_path / "client")))
+        kafka_client.consumer_of(
+            KafkaSettings(
+                KafkaClientSettings("here", str(tmp_path / "client")), TopicSettings("topic")
+            )
+        )
     with pytest.raises(OptionError, match=told):
         kafka_client.producer_of("here", str(tmp_path / "client"))
 

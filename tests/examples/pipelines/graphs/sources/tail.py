@@ -18,6 +18,7 @@ from apache_beam.options.pipeline_options import PipelineOptions
 
 from beam_topics.model.documents.document import Document
 from beam_topics.model.errors import SourceError
+from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.reading.parsing import parse_line
 from beam_topics.model.reading.settings import ParseSettings
 from beam_topics.model.settings.options import option
@@ -51,7 +52,12 @@ class Tail(SourceSettings):
         "forever", "end: stop after the lines that the file holds at the start"
     )
 
-    def read(self, options: PipelineOptions, tokeniser: TokeniserSettings) -> ReadTail:
+    def read(
+        self,
+        options: PipelineOptions,
+        tokeniser: TokeniserSettings,
+        learning: LearnOptions | None = None,
+    ) -> ReadTail:
         file = Path(self.tail_file or "")
         if not file.is_file():
             raise SourceError(f"there is no file {str(file)!r}. Check --tail_file.")
