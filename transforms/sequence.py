@@ -12,6 +12,9 @@ that streams, there is one for the end of each window that waits. In any other j
 the end of the input, and the whole archive is held in state until then. A firing closes all windows
 that are due, in their order. Each minibatch carries the end of its own window as its event time.
 
+After a runner has restored an earlier state, windows get the documents again that they had
+(:mod:`beam_topics.model.documents.cuts`).
+
 When the stream ends or is drained, an end marker follows, so that the last state of a learner is
 published too.
 """
@@ -32,8 +35,9 @@ from apache_beam.utils.timestamp import Timestamp
 
 from beam_topics.model.documents import sequencing
 from beam_topics.model.documents.block import Block, keyed
+from beam_topics.model.documents.cuts import Cuts
 from beam_topics.model.documents.minibatch import NumberedMinibatch
-from beam_topics.model.documents.sequencing import ClosedWindow, SequenceHead
+from beam_topics.model.documents.sequencing import ClosedWindow, SequenceHead, complete_until
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.learner_log.restoring import SequenceStart
 from beam_topics.transforms.shared import (
@@ -79,6 +83,7 @@ class SequenceDoFn(StatefulDoFn[SequenceHead]):
         self._new_keys = Metrics.counter(NAMESPACE, "new_keys")
         self._first = lru_cache(_FIRST_HEADS)(self._start.head)
         self._refusals = Refusals(sequencing.REPEATS)
+        self._cuts: dict[bytes, tuple[int, Cuts | None]] = {}
 
     def head_from(self, key: bytes, data: bytes | None) -> SequenceHead:
         if data:
@@ -104,13 +109,24 @@ class SequenceDoFn(StatefulDoFn[SequenceHead]):
             self.write_head(key, current, head)
             return
         mirror = self.mirror(key)
-        added = sequencing.add_documents(current, mirror, bag, payload, self._settings)
+        cuts = self._repeats(key, current)
+        added = sequencing.add_documents(current, mirror, bag, payload, self._settings, cuts)
         for end in added.ends:
             self.set_timer(key, timer, self.fires_at(end))
         self.set_timer(key, timer, END_OF_STREAM)
         if added.late:
             self._late.inc(added.late)
         self.write_head(key, added.head, head)
+
+    def _repeats(self, key: bytes, head: SequenceHead) -> Cuts | None:
+        """Return the windows that are repeated, where a runner restored an earlier state."""
+        at, cuts = self._cuts.get(key, (None, None))
+        if self._streams and (at is None or head.sequence < at):
+            cuts = self._start.cuts(key.decode(), head)
+        if cuts and head.closed is not None and head.closed >= cuts.newest:
+            cuts = None
+        self._cuts[key] = head.sequence, cuts
+        return cuts
 
     def _unknown(self, key: bytes, data: bytes) -> bytes:
         """Return the documents that were not learned before the run; empty without any."""
@@ -134,11 +150,15 @@ class SequenceDoFn(StatefulDoFn[SequenceHead]):
         self.timer_fired(key, time)
         current = self.read_head(key, head)
         self._check_newer(key, current, bag)
+        cuts, until = self._repeats(key, current), time.micros
+        if cuts:
+            mirror = self.mirror(key)
+            until = complete_until(current, mirror, bag, until, self._settings, cuts)
         for closed in sequencing.close_windows(
             current,
             self.mirror(key),
             bag,
-            time=time.micros,
+            time=until,
             settings=self._settings,
             budget=self.take_budget(0),
         ):
@@ -147,7 +167,8 @@ class SequenceDoFn(StatefulDoFn[SequenceHead]):
             yield from self._outputs(key, closed)
         self.write_head(key, current, head)
         if (due := current.pending.due) is not None and due <= time.micros:
-            self.set_timer(key, timer, time.micros)
+            # A window that lacks documents is looked at again when a later one is due.
+            self.set_timer(key, timer, time.micros if due <= until or not cuts else cuts.patience)
         elif time.micros >= END_OF_STREAM:
             end = NumberedMinibatch.end(current.sequence, current.chain)
             self._start.check(key.decode(), end)

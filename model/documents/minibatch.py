@@ -162,6 +162,8 @@ class NumberedMinibatch:
         payload: The bytes of the minibatch.
         offsets: The offsets of its documents, and of those of its window that became dead letters;
             empty where they do not come from a log. They are not part of the chain.
+        reach: The end of the newest window that had documents when this one was cut; 0 without
+            offsets. It is not part of the chain either.
     """
 
     sequence: int
@@ -169,11 +171,13 @@ class NumberedMinibatch:
     fingerprint: bytes
     payload: bytes
     offsets: Ranges = field(default_factory=dict, hash=False)
+    reach: int = 0
 
     MAGIC = b"BTn1"
 
     def to_bytes(self) -> bytes:
-        header = {"sequence": self.sequence} | ({"offsets": self.offsets} if self.offsets else {})
+        of_log = {"offsets": self.offsets, "reach": self.reach} if self.offsets else {}
+        header = {"sequence": self.sequence} | of_log
         return wire.pack(self.MAGIC, header, self.previous, self.fingerprint, self.payload)
 
     @classmethod
@@ -187,14 +191,21 @@ class NumberedMinibatch:
             fingerprint,
             payload,
             offsets_in(header, "a numbered minibatch"),
+            checks.whole("reach of a numbered minibatch", header.get("reach", 0), -checks.LARGEST),
         )
 
     @classmethod
     def link(
-        cls, sequence: int, previous: bytes, payload: bytes, offsets: Ranges | None = None
+        cls,
+        sequence: int,
+        previous: bytes,
+        payload: bytes,
+        offsets: Ranges | None = None,
+        reach: int = 0,
     ) -> NumberedMinibatch:
         """Return the next link of the chain after ``previous``."""
-        return cls(sequence, previous, wire.digest(previous, payload), payload, offsets or {})
+        fingerprint, places = wire.digest(previous, payload), offsets or {}
+        return cls(sequence, previous, fingerprint, payload, places, reach if places else 0)
 
     @classmethod
     def end(cls, sequence: int, fingerprint: bytes) -> NumberedMinibatch:

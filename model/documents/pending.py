@@ -171,6 +171,11 @@ class Mirror:
         """The earliest due time; None if nothing waits."""
         return self._dues[self._first] if self._first < len(self._dues) else None
 
+    @property
+    def latest(self) -> int | None:
+        """The latest due time; None if nothing waits."""
+        return self._dues[-1] if self._first < len(self._dues) else None
+
     def at(self, due: int) -> list[bytes]:
         """Return the payloads that are due at exactly this time."""
         return [entry.payload for entry in self.entries_at(due)]

@@ -42,6 +42,7 @@ import numpy as np
 from beam_topics.model.arrays import LongArray
 from beam_topics.model.documents import pending
 from beam_topics.model.documents.block import Block, bounds_of, times_in
+from beam_topics.model.documents.cuts import Cuts
 from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.documents.minibatch import Minibatch, NumberedMinibatch, ranges_of
 from beam_topics.model.documents.pending import PENDING_BYTES, Bag, Entry, Mirror, PendingHead
@@ -151,7 +152,12 @@ class Added(NamedTuple):
 
 
 def add_documents(
-    head: SequenceHead, mirror: Mirror, bag: Bag, data: bytes, settings: SequenceSettings
+    head: SequenceHead,
+    mirror: Mirror,
+    bag: Bag,
+    data: bytes,
+    settings: SequenceSettings,
+    cuts: Cuts | None = None,
 ) -> Added:
     """Add a block of documents of the key to the buffer.
 
@@ -164,15 +170,23 @@ def add_documents(
         bag: The bag of the buffer.
         data: The bytes of the block.
         settings: The settings of windows and minibatches.
+        cuts: The windows that a restored job repeats.
     """
     times, late = times_in(data), 0
     ends = window_ends(times, settings)
     if head.closed is not None:
         late = int((ends <= head.closed).sum())
         ends = np.maximum(ends, settings.window_end(head.closed))
-    joined = tuple(np.unique(ends).tolist())
-    waiting = pending.add(head.pending, mirror, bag, joined, data)
-    return Added(replace(head, pending=waiting), joined, late)
+    waiting, parts = head.pending, {tuple(np.unique(ends).tolist()): data}
+    if cuts is not None:
+        block = Block.from_bytes(data)
+        ends = cuts.joined(block, ends)
+        # Late documents join the first window of their block.
+        of_end = {end: np.flatnonzero(ends == end) for end in np.unique(ends).tolist()}
+        parts = {(end,): block.take(rows).to_bytes() for end, rows in of_end.items()}
+    for dues, part in parts.items():
+        waiting = pending.add(waiting, mirror, bag, dues, part)
+    return Added(replace(head, pending=waiting), tuple(chain.from_iterable(parts)), late)
 
 
 def _ends_of(entry: Entry, settings: SequenceSettings) -> LongArray:
@@ -194,6 +208,36 @@ def window_ends(times: LongArray, settings: SequenceSettings) -> LongArray:
         ends[order[at:after]] = end
         at = after
     return ends
+
+
+def complete_until(
+    head: SequenceHead, mirror: Mirror, bag: Bag, time: int, settings: SequenceSettings, cuts: Cuts
+) -> int:
+    """Return up to which time windows of a restored job may close.
+
+    Args:
+        head: The state of the sequence.
+        mirror: The mirror of the buffer.
+        bag: The bag of the buffer.
+        time: The event time in microseconds.
+        settings: The settings of windows and minibatches.
+        cuts: The windows that the job repeats.
+
+    Returns:
+        ``time``, or a time before the first window that lacks a document.
+    """
+    if time >= cuts.patience:
+        return time
+    mirror = pending.matched(head.pending, mirror, bag)
+    for end in cuts.between(head.closed, time):
+        entries = mirror.entries_at(end) if end in mirror.dues else []
+        waiting = [
+            Block.from_bytes(entry.payload).take(np.flatnonzero(_ends_of(entry, settings) == end))
+            for entry in entries
+        ]
+        if cuts.lacks(end, waiting):
+            return end - 1
+    return time
 
 
 def check_newer(
@@ -248,6 +292,7 @@ def close_windows(
         budget: The bytes of minibatches after which the firing ends.
     """
     mirror = pending.matched(head.pending, mirror, bag)
+    reach = mirror.latest or 0
     for documents, windows in _together(mirror, time, settings):
         for window, minibatches in _cut(documents, windows, head.taken, settings):
             # Repeated ids are reported with the first part of the window.
@@ -257,7 +302,7 @@ def close_windows(
             ]
             links, places = [], [documents.places[row] for row in again if documents.places]
             for part in minibatches:
-                link, head = _linked(head, part, window, places)
+                link, head = _linked(head, part, window, places, reach)
                 links.append(link)
                 places = []
                 budget -= len(link.payload)
@@ -360,16 +405,17 @@ def _cut(
 
 
 def _linked(
-    head: SequenceHead, part: Block, window: _Window, places: Sequence[str | None]
+    head: SequenceHead, part: Block, window: _Window, places: Sequence[str | None], reach: int
 ) -> tuple[NumberedMinibatch, SequenceHead]:
     """Return the next minibatch of a window with its link, and the head after it.
 
-    ``places`` are those of documents of the window that became dead letters.
+    ``places`` are those of documents of the window that became dead letters, and ``reach`` is the
+    end of the newest window that has documents.
     """
     number, taken = head.sequence + 1, head.taken + len(part)
     minibatch = Minibatch.of_block(part, number, window.end, taken == len(window.rows))
     offsets = ranges_of([*part.places, *places])
-    link = NumberedMinibatch.link(number, head.chain, minibatch.to_bytes(), offsets)
+    link = NumberedMinibatch.link(number, head.chain, minibatch.to_bytes(), offsets, reach)
     return link, SequenceHead(number, link.fingerprint, window.end, taken, head.pending)
 
 

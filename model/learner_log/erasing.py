@@ -273,6 +273,6 @@ class KeyErasure:
                 hashes: npt.NDArray[np.uint64] = segment.hashes.copy()
                 hashes[sorted(one.places)] = 0
                 before = self._new.get(one.before) or one.before
-                data = Segment(before, hashes, segment.offsets).to_bytes()
+                data = replace(segment, before=before, hashes=hashes).to_bytes()
                 put = self._store.replace_known if new == digest else self._store.put_known
                 put(self._key, new, data)

@@ -3,8 +3,9 @@
 A document is known by its id and the window of its time, as ids are unique in a window. Where ids
 are places (``--id_from=place``), which other files reuse, it is known by its time and words. Each
 checkpoint of island 0 has a segment next to it: the hashes of the documents since the checkpoint
-before it, and the digest of that one. :func:`known_up_to` follows these digests, so documents that
-a rollback discarded are not known.
+before it, and the digest of that one. Where documents come from a log, the segment also has their
+offsets and the windows in which they were learned. :func:`known_up_to` follows these digests, so
+documents that a rollback discarded are not known.
 
 >>> first = Segment("", np.array([7, 9], np.uint64))
 >>> Segment.from_bytes(first.to_bytes()).hashes.tolist()
@@ -16,25 +17,29 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from beam_topics.model.arrays import LongArray
 from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.cuts import Cuts, Hashes
 from beam_topics.model.documents.document import Document
-from beam_topics.model.documents.minibatch import Ranges, joined, offsets_in
+from beam_topics.model.documents.minibatch import Minibatch, Ranges, joined, offsets_in
 from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.errors import DamagedDataError, OptionError
 from beam_topics.model.learner_log.head import checkpoint_from_bytes
-from beam_topics.model.learner_log.options import settings_in
+from beam_topics.model.learner_log.options import LearnOptions, settings_in
 from beam_topics.model.learners import learner_for
 from beam_topics.model.learners.base import HoldsDocuments
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.stored import checks, wire
 
-Hashes = npt.NDArray[np.uint64]
 # The time, the id and the words of a document.
 Facts = tuple[int, str, Iterable[str]]
+# The end of a window, how many of the documents that follow each other were learned in it, and the
+# end of the newest window that had documents then.
+Windows = list[list[int]]
 # The newest documents that are known; eight bytes each are held in memory.
 MOST_KNOWN = 1 << 24
 _HASH_BYTES = 8
@@ -49,18 +54,23 @@ class Segment:
         hashes: uint64, the hash of each document; 0 for those that were erased.
         offsets: Which offsets of logs were learned up to the checkpoint, or are in the dead
             letters; empty where this is not known.
+        windows: The windows of the documents, in their order; empty without offsets.
     """
 
     before: str
     hashes: Hashes
     offsets: Ranges = field(default_factory=dict)
+    windows: Windows = field(default_factory=list)
 
     MAGIC = b"BTK1"
 
     def to_bytes(self) -> bytes:
         hashes = wire.array_to_bytes(self.hashes, "<u8")
-        header = {"before": self.before} | ({"offsets": self.offsets} if self.offsets else {})
-        return wire.pack(self.MAGIC, header, hashes, _seal(self.before, hashes, self.offsets))
+        header: dict[str, Any] = {"before": self.before}
+        header |= {"offsets": self.offsets} if self.offsets else {}
+        header |= {"windows": self.windows} if self.windows else {}
+        seal = _seal(self.before, hashes, self.offsets, self.windows)
+        return wire.pack(self.MAGIC, header, hashes, seal)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Segment:
@@ -73,14 +83,45 @@ class Segment:
         facts = checks.record(cls, header, "known documents", apart=("hashes",))
         if facts["before"]:
             checks.hexadecimal("field before of known documents", facts["before"])
-        if seal != _seal(facts["before"], hashes, offsets_in(header, "known documents")):
+        of_log = offsets_in(header, "known documents"), facts.get("windows", [])
+        if seal != _seal(facts["before"], hashes, *of_log):
             raise DamagedDataError("known documents do not have the content they were written with")
-        return cls(hashes=wire.array_from_bytes(hashes, "<u8"), **facts)
+        found = cls(hashes=wire.array_from_bytes(hashes, "<u8"), **facts)
+        found._check_windows()
+        return found
+
+    def _check_windows(self) -> None:
+        if any(len(one) != 3 or one[1] < 1 for one in self.windows):
+            allowed = "ends, numbers above 0, and ends"
+            checks.refuse("windows of known documents", repr(self.windows[:3]), allowed)
+        counted = sum(count for _, count, _ in self.windows)
+        if self.windows and counted != len(self.hashes):
+            checks.refuse("windows of known documents", counted, f"{len(self.hashes)} documents")
+
+    @property
+    def ends(self) -> LongArray:
+        """int64, the end of the window of each document; empty where they are not recorded."""
+        ends, counts, _ = np.array(self.windows, np.int64).reshape(-1, 3).T
+        return np.repeat(ends, counts)
 
 
-def _seal(before: str, hashes: bytes, offsets: Ranges) -> bytes:
-    more = [wire.canonical_json(offsets).encode()] if offsets else []
+def _seal(before: str, hashes: bytes, offsets: Ranges, windows: Windows) -> bytes:
+    more = [wire.canonical_json(found).encode() for found in (offsets, windows) if found]
     return wire.digest(before.encode(), hashes, *more)
+
+
+def windows_of(pairs: Iterable[tuple[Minibatch, int]]) -> Windows:
+    """Return in which windows the documents of minibatches that follow each other were learned.
+
+    Args:
+        pairs: The minibatches, each with the reach of its link.
+    """
+    found: Windows = []
+    for one, reach in pairs:
+        if not found or found[-1][0] != one.window_end:
+            found.append([one.window_end, 0, reach])
+        found[-1][1:] = found[-1][1] + len(one), max(found[-1][2], reach)
+    return found
 
 
 def facts_in(blocks: Iterable[Block]) -> Iterator[Facts]:
@@ -159,6 +200,52 @@ def offsets_up_to(store: ModelStore, key: str, digest: str) -> Ranges:
     """
     data = store.get_known(key, digest) if digest else None
     return Segment.from_bytes(data).offsets if data is not None else {}
+
+
+def cuts_after(options: LearnOptions, key: str, sequence: int, closed: int | None) -> Cuts | None:
+    """Return the windows of the versions after a minibatch, which a restored job repeats.
+
+    Args:
+        options: The options of the run.
+        key: The model key.
+        sequence: The number of the last minibatch of the state to which the runner restored it.
+        closed: The end of the last window that was closed there; None before the first.
+
+    Returns:
+        The windows that were not closed; None if there are no such versions, or no record of all
+        that was learned for them.
+
+    Raises:
+        DamagedDataError: What is known is damaged.
+    """
+    store, windows = options.opened(), options.sequence
+    newest = store.latest(key)
+    if newest is None or newest.sequence <= sequence:
+        return None
+    entries = {one.digest: one for one in store.checkpoints(key) if not one.island}
+    digest = next((name for name, one in entries.items() if one.chain == newest.chain), "")
+    hashes, ends, patience = [np.zeros(0, np.uint64)], [np.zeros(0, np.int64)], 0
+    while digest and (digest not in entries or entries[digest].sequence > sequence):
+        data = store.get_known(key, digest) if digest in entries else None
+        segment = Segment.from_bytes(data) if data is not None else Segment("", hashes[0])
+        if not segment.windows:
+            return None
+        hashes.append(segment.hashes)
+        ends.append(segment.ends)
+        patience = max(patience, *(reach for _, _, reach in segment.windows))
+        digest = segment.before
+    found, due = np.concatenate(hashes), np.concatenate(ends)
+    is_open = found > 0 if closed is None else (found > 0) & (due > closed)
+    if not is_open.any():
+        return None
+    order, after = np.lexsort((due[is_open], found[is_open])), windows.window_end(int(due.max()))
+    return Cuts(
+        found[is_open][order],
+        due[is_open][order],
+        after,
+        max(after, patience),
+        lambda block: hashes_of(facts_in([block]), options.id_from, windows),
+    )
 
 
 def documents_at_hand(store: ModelStore, key: str, island: int) -> Block:

@@ -50,7 +50,13 @@ from beam_topics.model.learner_log.head import (
     LiveLearners,
     checkpoint_to_bytes,
 )
-from beam_topics.model.learner_log.known import Segment, facts_in, hashes_of, offsets_after
+from beam_topics.model.learner_log.known import (
+    Segment,
+    facts_in,
+    hashes_of,
+    offsets_after,
+    windows_of,
+)
 from beam_topics.model.learner_log.offering import count_arrivals
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.learner_log.progress import Outcome, Step
@@ -485,12 +491,16 @@ class Session(Replayer):
 
         A run that ends early no longer has the log, of ``count`` minibatches.
         """
-        links = list(map(NumberedMinibatch.from_bytes, log.read()))
+        found = map(NumberedMinibatch.from_bytes, log.read())
+        links = sorted(found, key=lambda link: link.sequence)
         learned = [link.offsets for link in links] if len(links) == count else None
         offsets = offsets_after(self.store, self.key, before, learned)
-        facts = facts_in(link.minibatch() for link in links)
-        hashes = hashes_of(facts, self.options.id_from, self.options.sequence)
-        self.store.put_known(self.key, digest, Segment(before, hashes, offsets).to_bytes())
+        minibatches = [link.minibatch() for link in links]
+        hashes = hashes_of(facts_in(minibatches), self.options.id_from, self.options.sequence)
+        reaches = (link.reach for link in links)
+        windows = windows_of(zip(minibatches, reaches, strict=True)) if offsets else []
+        segment = Segment(before, hashes, offsets, windows)
+        self.store.put_known(self.key, digest, segment.to_bytes())
 
     def _measured(self, live: Live, before: int, tokens: int) -> int:
         """Return the bytes of the learner, which are measured once in many tokens.

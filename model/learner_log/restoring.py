@@ -25,6 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.cuts import Cuts, Hashes
 from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.documents.minibatch import NumberedMinibatch
 from beam_topics.model.documents.sequencing import (
@@ -39,7 +40,7 @@ from beam_topics.model.errors import (
     StoreConflictError,
 )
 from beam_topics.model.learner_log.head import LearnerHead, checkpoint_from_bytes, fingerprinter
-from beam_topics.model.learner_log.known import Hashes, facts_in, hashes_of, known_up_to
+from beam_topics.model.learner_log.known import cuts_after, facts_in, hashes_of, known_up_to
 from beam_topics.model.learner_log.options import LearnOptions, settings_in
 from beam_topics.model.learners import learner_for
 from beam_topics.model.publishing.choice import Candidate
@@ -140,6 +141,10 @@ class SequenceStart:
         if start.newest is not None:
             self._known[key] = start.newest
         return SequenceHead(0, chain_start(key, options.tokeniser, options.sequence))
+
+    def cuts(self, key: str, head: SequenceHead) -> Cuts | None:
+        """Return the windows that a restored job repeats on a key; see :func:`cuts_after`."""
+        return cuts_after(self.options, key, head.sequence, head.closed)
 
     def unknown(self, key: str, documents: Block) -> Block:
         """Return the documents that the store has not learned before the run.

@@ -1,6 +1,7 @@
 """A new job over a topic reads on behind what the model store has learned of it."""
 
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import fake_learner
@@ -12,7 +13,7 @@ from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
 from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.errors import DamagedDataError, OptionError
-from beam_topics.model.learner_log.known import Segment, offsets_after
+from beam_topics.model.learner_log.known import Segment, cuts_after, offsets_after
 from beam_topics.model.learner_log.restoring import SequenceStart
 from beam_topics.model.publishing.settings import Publication
 from beam_topics.model.publishing.store import ModelStore
@@ -281,6 +282,37 @@ def test_offsets_of_known_documents_are_sealed():
     assert Segment.from_bytes(data).offsets == {"p/0": [[0, 4]]}
     with pytest.raises(DamagedDataError, match="content they were written with"):
         Segment.from_bytes(data.replace(b"[0,4]", b"[0,9]"))
+
+
+def test_windows_of_known_documents_are_sealed_and_count_them():
+    windows = [[10, 1, 30], [20, 2, 30]]
+    known = Segment("", np.arange(1, 4, dtype=np.uint64), {"p/0": [[0, 4]]}, windows)
+    data = known.to_bytes()
+    assert Segment.from_bytes(data).ends.tolist() == [10, 20, 20]
+    with pytest.raises(DamagedDataError, match="content they were written with"):
+        Segment.from_bytes(data.replace(b"[10,1,30]", b"[11,1,30]"))
+    for wrong in ([[10, 1]], [[10, 0, 30], [20, 3, 30]], [[10, 1, 30]]):
+        with pytest.raises(DamagedDataError, match="windows of known documents"):
+            Segment.from_bytes(replace(known, windows=wrong).to_bytes())
+
+
+def test_a_sequence_that_stands_before_the_newest_version_repeats_its_windows(
+    broker, tmp_path, capsys
+):
+    begin(broker, tmp_path, capsys)
+    store = ModelStore(str(tmp_path / "models"))
+    settings = SequenceSettings(window=2 * DAY * 10**6)
+    options = SimpleNamespace(opened=lambda: store, id_from="field", sequence=settings)
+    first, *_, last = store.checkpoints("")
+    assert cuts_after(options, "", last.sequence, last.window_end) is None
+    cuts = cuts_after(options, "", first.sequence, first.window_end)
+    after = [one.window_end for one in store.checkpoints("")[1:]]
+    assert cuts.newest == last.window_end and cuts.after == settings.window_end(last.window_end)
+    assert set(after) <= set(cuts.ends.tolist()) and cuts.ends.min() > first.window_end
+    # Without the record of one checkpoint nothing is repeated.
+    segment = Segment.from_bytes(store.get_known("", last.digest))
+    store.replace_known("", last.digest, replace(segment, windows=[]).to_bytes())
+    assert cuts_after(options, "", first.sequence, first.window_end) is None
 
 
 def test_erased_documents_stay_below_the_offset(broker, tmp_path, capsys):
