@@ -206,6 +206,7 @@ def test_new_jobs_read_on_after_kills_and_each_document_is_learned_once(broker, 
         assert [one.parent for one in live.store.manifests("")].count(None) == 1
 
 
+@pytest.mark.faults
 def test_a_restored_job_comes_to_its_versions_again(broker, flink, tmp_path):
     """Every version that LATEST named is in the history after kills, with late documents, too."""
     named = set()
