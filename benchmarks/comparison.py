@@ -6,8 +6,8 @@ splits, learns and writes:
 * ``stream``: ``beam-topics train`` with its default settings, in the order of dates.
 * ``archive``: the same with ``--schedule=archive``.
 * ``gensim``: its online LDA, one pass. ``tomotopy``: its batch LDA, 200 iterations.
-  ``mallet``: its commands, 200 iterations. ``bertopic``: clusters of embeddings, run by the Python
-  that ``BERTOPIC_PYTHON`` names (:mod:`benchmarks.other_models`).
+  ``mallet``: its commands, 200 iterations. ``bertopic``, ``turftopic`` and ``fastopic``: models of
+  embeddings, run by the Python that ``EMBEDDINGS_PYTHON`` names (:mod:`benchmarks.other_models`).
 
 The cost is that of the process: processor seconds, and the most resident memory. The scores are of
 other documents, made here in the same way for all. They use the words that training has at least
@@ -21,7 +21,7 @@ fixed point of
 * accuracy: a linear SVM on θ of whole documents. Those at even places train it, the others test it.
 * words: how many of these words the model has, the same number for all but where a vocabulary is
   bounded.
-  BERTopic has no P(w | z): it has no perplexity, and its own θ is classified.
+  Models of embeddings have no P(w | z): they have no perplexity, and their own θ is classified.
 * NPMI: of the first ten words of a topic in the training documents; the mean, and the number of
   topics that are judged mixed (:mod:`beam_topics.model.evaluation.coherence`).
 
@@ -142,8 +142,8 @@ def work(run: Run) -> Result:
 
 def python_of(row: str) -> str:
     """Return the Python that runs a row."""
-    if row == "bertopic":
-        return os.environ.get("BERTOPIC_PYTHON", sys.executable)
+    if row in EMBEDDED:
+        return os.environ.get("EMBEDDINGS_PYTHON", sys.executable)
     return sys.executable
 
 
@@ -197,13 +197,14 @@ def written(folder: Path) -> Model:
         return Model(held["words"].tolist(), held["phi"], held["alpha"], *own)
 
 
+EMBEDDED = ("bertopic", "turftopic", "fastopic")
 ROWS: dict[str, Callable[[Path, int], tuple[list[str], Callable[[Path], Model]]]] = {
     "stream": ours,
     "archive": lambda folder, seed: ours(folder, seed, "--schedule=archive"),
     "gensim": other("gensim"),
     "tomotopy": other("tomotopy"),
     "mallet": other("mallet"),
-    "bertopic": other("bertopic"),
+    **{row: other(row) for row in EMBEDDED},
 }
 
 

