@@ -5,9 +5,9 @@
 ``--ids`` has one id a line; the time of the document may follow after a tab. Documents leave the
 checkpoints, the known documents, and the files that are named; their tokens leave the counts of a
 checkpoint that holds them. The report and the profile in the folder of the run are removed. What is
-published stays, and is told. Stop the jobs that use the store or write the files first: the state
-of a runner is not reached, and a job that goes on cannot write another checkpoint. Continue with
-``--add_documents`` and an input without the documents.
+published stays, and is reported. Stop the jobs that use the store or write the files first: the
+state of a runner is not reached, and a job that goes on cannot write another checkpoint. Continue
+with ``--add_documents`` and an input without the documents.
 """
 
 from __future__ import annotations

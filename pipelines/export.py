@@ -42,7 +42,7 @@ class _FormSettings(Record):
     """What is written, and where."""
 
     format: str | None = option(None, "form of the file", values=_ALL)
-    output: str | None = option(None, "file to write; gensim writes some beside it")
+    output: str | None = option(None, "file to write; gensim writes more files next to it")
 
 
 GROUPS = (
@@ -74,8 +74,8 @@ def export(options: Options) -> None:
     form, (tokens, whole) = options.format, exports.rounding(shown)
     if form == "mallet" and tokens != whole:
         form += f"; {tokens:,.1f} tokens are rounded to {whole:,} whole ones"
-    told = f"version {manifest.version} -> {path} ({form})"
-    console().print(plain(told), soft_wrap=True)
+    line = f"version {manifest.version} -> {path} ({form})"
+    console().print(plain(line), soft_wrap=True)
 
 
 main = command("export", __doc__, GROUPS, REQUIRED, export, graph=False)

@@ -3,7 +3,7 @@
 ``beam-topics fit_classifier --input='data/*.jsonl' --model_store=models
 --dead_letters=dead``
 
-It predicts a model's topic mixtures from words alone, and is written into the model store beside
+It predicts a model's topic mixtures from words alone, and is written into the model store next to
 its model version. The documents should be like those that it will label; those that the model was
 learned from will do.
 """

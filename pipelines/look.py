@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from beam_topics.model.profile.profile import Profile
 
-# The paths below the top level that the table shows, beside those with a role.
+# The paths below the top level that the table shows, apart from those with a role.
 _MOST_PATHS = 20
 GROUPS = (group.InputOptions, group.FigureOptions, group.RecordOptions)
 REQUIRED = {"input": "data.csv"}

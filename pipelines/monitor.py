@@ -2,7 +2,7 @@
 
 ``beam-topics monitor --model_store=models --dead_letters=dead``
 
-It reads the store alone, so it works with every runner and beside any job, and it writes nothing.
+It reads the store alone, so it works with every runner and any job, and it writes nothing.
 ``GET /metrics`` is on 127.0.0.1 unless ``--host`` names another address. It has no passwords and no
 encryption.
 """
@@ -39,8 +39,8 @@ REQUIRED = {"model_store": "models"}
 def monitor(options: Options) -> None:
     """Read, serve and print until the process is told to end."""
     if importlib.util.find_spec("prometheus_client") is None:
-        told = "monitor needs prometheus_client. Run: pip install 'beam-topics[serve]'"
-        raise BeamTopicsError(told)
+        missing = "monitor needs prometheus_client. Run: pip install 'beam-topics[serve]'"
+        raise BeamTopicsError(missing)
     from beam_topics.pipelines.monitoring import Monitor
 
     where = settings_of(options, StoreSettings)

@@ -64,8 +64,8 @@ def models_of(options: Options) -> Models:
     """
     for name in ("starlette", "uvicorn", "httptools", "prometheus_client"):
         if importlib.util.find_spec(name) is None:
-            told = f"serve needs {name}. Run: pip install 'beam-topics[serve]'"
-            raise BeamTopicsError(told)
+            missing = f"serve needs {name}. Run: pip install 'beam-topics[serve]'"
+            raise BeamTopicsError(missing)
     from beam_topics.pipelines.service.models import Models
 
     where = settings_of(options, StoreSettings)

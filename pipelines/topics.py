@@ -90,7 +90,7 @@ def check(options: Options, manifest: Manifest, topics: int) -> None:
             f"--{name}", getattr(options, name), "nothing without --topic_ids", remedy
         )
     if options.roll_back is not None and options.topic_ids:
-        allowed = "nothing beside --topic_ids"
+        allowed = "nothing with --topic_ids"
         raise OptionError("--roll_back", options.roll_back, allowed, "Leave one of the two out.")
     ids = manifest.ids(topics)
     merged = () if options.merge_into is None else (options.merge_into,)
@@ -103,7 +103,7 @@ def check(options: Options, manifest: Manifest, topics: int) -> None:
 
 
 def check_naming(options: Options) -> None:
-    """Refuse options of names where topics are not named, and changes beside ``--name_topics``."""
+    """Refuse options of names where topics are not named, and changes with ``--name_topics``."""
     given = options.given(["namer", "mixtures", "documents"])
     if not options.name_topics:
         for name, value in given.items():
@@ -111,7 +111,7 @@ def check_naming(options: Options) -> None:
             allowed = "nothing without --name_topics"
             raise OptionError(f"--{name}", shown, allowed, "Add --name_topics.")
     elif options.topic_ids or options.roll_back is not None:
-        allowed = "nothing beside --topic_ids and --roll_back"
+        allowed = "nothing with --topic_ids or --roll_back"
         raise OptionError("--name_topics", True, allowed, "Do one after the other.")
 
 

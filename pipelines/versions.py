@@ -7,7 +7,7 @@ compares the first words of the topics of two versions. ``sign`` signs all versi
 ``LATEST``, the catalogue and classifiers with ``--sign``; with ``--trust``, only where a trusted
 key has signed all of them. ``rollback`` makes an earlier version the newest one. ``expire`` removes
 what ``--keep`` does not keep; with ``--dry_run`` it lists that only. Stop the job that publishes
-before a rollback. All others may run beside it.
+before a rollback. All others may run alongside it.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def diff(options: Options) -> None:
 
 
 def sign(options: Options) -> None:
-    """Sign the versions and checkpoints of each key with --sign, beside other signatures."""
+    """Sign the versions and checkpoints of each key with --sign; other signatures stay."""
     store, chosen = store_of(options), settings_of(options, VersionSettings).key
     for key in [chosen] if chosen else store.keys():
         print(f"{store.sign(key)} files of key {key!r} are signed")

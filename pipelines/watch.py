@@ -4,7 +4,7 @@
 
 It takes the options of ``train``, ``--alerts``, and those of the service. Where the model store is
 the folder ``models`` of this machine, a process of its own runs ``stream``, which labels too: it
-writes ``mixtures``, ``trends`` and ``events`` beside the store, and the page shows the last window
+writes ``mixtures``, ``trends`` and ``events`` next to the store, and the page shows the last window
 of them. Elsewhere the process runs ``train``.
 
 Labels cost more than half of what training does (``docs/results/serving.md``), of which the labels
@@ -91,7 +91,7 @@ def training(options: Options) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def _hear_interrupts() -> None:
-    """Hear SIGINT in the child, also where a shell has started this process behind an ``&``."""
+    """Hear SIGINT in the child, also where a shell has started this process with an ``&``."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
 

@@ -2,7 +2,7 @@
 
 A rule may ask for silences: windows in which a topic has fewer documents than expected.
 
-The documents of all groups that are given count together. A topic is told once, in the first of
+The documents of all groups that are given count together. A topic is reported once, in the first of
 windows in a row in which it has a burst; a rule may ask for a longer time without one
 (:class:`Rule`). What comes after its window was closed does not count.
 The bursts are those that :func:`beam_topics.model.reporting.course.bursts_of` finds in all windows
@@ -58,8 +58,8 @@ class Rule:
             :data:`beam_topics.model.reporting.course.LEVEL` a window.
         tells: ``burst``, more documents than expected, ``silence``, fewer, or what versions note
             (:data:`beam_topics.model.publishing.events.NOTED`), for which nothing is watched.
-        again_after: The microseconds without a burst after which a topic or word is told again; 0
-            for one window.
+        again_after: The microseconds without a burst after which a topic or word is reported
+            again; 0 for one window.
         to: ``kafka:TOPIC`` or the address of a webhook; "" for where events go.
     """
 
@@ -154,7 +154,7 @@ class Watched:
         Args:
             window: The length of a window in microseconds; windows of another one are forgotten.
             rows: Those of trends of the model key, in any order.
-            rule: What is a burst, and when it is told again.
+            rule: What is a burst, and when it is reported again.
             named: The topics that are judged; None for all.
         """
         if window != self.window:

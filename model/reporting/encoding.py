@@ -35,7 +35,7 @@ from beam_topics.model.stored import checks, wire
 from beam_topics.model.times import parse_time, to_iso
 
 NAME_CHARACTERS = 20
-# How Avro begins, and the size of the marker behind its header and behind each of its blocks.
+# How Avro begins, and the size of the marker after its header and after each of its blocks.
 _AVRO, MARKER_BYTES = b"Obj\x01", 16
 # The fields that identify a mixture: an id may be used again at another time.
 ROW_KEY = ("key", "id", "timestamp", "model_version")
@@ -310,8 +310,8 @@ def parsed(place: str, row: RawRow, kind: type[_Kind]) -> _Kind:
 
 
 def _no_mixture(place: str, error: Exception) -> DamagedDataError:
-    told = f"{type(error).__name__} {error}. --mixtures takes what infer or stream wrote."
-    return DamagedDataError(f"{place} is not a mixture: {told}")
+    reason = f"{type(error).__name__} {error}. --mixtures takes what infer or stream wrote."
+    return DamagedDataError(f"{place} is not a mixture: {reason}")
 
 
 def document_digest(key: str, id: str, timestamp: int) -> bytes:

@@ -96,8 +96,8 @@ def figures_of(sources: Sources, limits: Limits) -> dict[str, Any]:
         return None if found is None else shown.of_version(manifest, found)
 
     listed = columns.strings()
-    told = {w for m in sources.history for one in m.new_words for w in one["words"]} - {*listed}
-    words = [*listed, *sorted(told)]
+    new = {w for m in sources.history for one in m.new_words for w in one["words"]} - {*listed}
+    words = [*listed, *sorted(new)]
     followed = follow(sources.history, model_of, ranked, words, limits.models)
     since = dict(zip(words, followed.since, strict=True))
     return {
@@ -444,8 +444,8 @@ def _new_words(
     """
     found: dict[str, list[Any]] = {}
     of_topic: Counter[int] = Counter()
-    told = [(*one, n) for n in versions for one in sources.shown.new_words(sources.history[n])]
-    for group, word, came, had, n in sorted(told, key=lambda one: (-one[2], one[1], one[4])):
+    new = [(*one, n) for n in versions for one in sources.shown.new_words(sources.history[n])]
+    for group, word, came, had, n in sorted(new, key=lambda one: (-one[2], one[1], one[4])):
         if word not in found and of_topic[group] < limits.changed:
             of_topic[group] += 1
             first = since.get(word) if had else n

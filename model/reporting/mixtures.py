@@ -222,8 +222,8 @@ def read_mixtures(
             raise DamagedDataError("--mixtures changed while they were read. Read them again.")
         _count(found, block, period)
         _keep(found, block, typical, sample)
-        told = [block.mixture(n) for n, row in enumerate(block.rows) if row.id in named]
-        found.named = sorted([*found.named, *told], key=_digest, reverse=True)[: len(named)]
+        more = [block.mixture(n) for n, row in enumerate(block.rows) if row.id in named]
+        found.named = sorted([*found.named, *more], key=_digest, reverse=True)[: len(named)]
     found.sample.sort(key=_by_time)
     return found
 

@@ -31,11 +31,11 @@ from beam_topics.model.reporting.trends import TREND_KEY, merged_rows, rows_of_f
 STORIES = "stories-"
 # Rows that are kept, of all keys together: a thousand windows of fifty topics.
 MOST_ROWS = 50_000
-# The last windows of a key whose bursts are told; the rows of those before have no documents.
+# The last windows of a key whose bursts are shown; earlier rows have no documents.
 RECENT = 8
-# Topics of the last window that are told, and the probability of as many documents or more.
+# Topics of the last window that are shown, and the probability of that many documents or more.
 MOST_RISING, LEVEL = 10, 0.05
-# Groups of documents that are told, the largest ones, and the digits of their shares.
+# Groups of documents that are shown, the largest ones, and the digits of their shares.
 MOST_GROUPS, DIGITS = 12, 4
 _MILLISECOND = 1000
 _Window = dict[tuple[Any, ...], dict[str, Any]]
@@ -88,8 +88,8 @@ class Newest:
                 else:
                     self._add(row)
         finally:
-            for key, told in stories.items():
-                self._stories[key] = of_last_window([*self._stories.get(key, ()), *told])
+            for key, some in stories.items():
+                self._stories[key] = of_last_window([*self._stories.get(key, ()), *some])
             self._bound()
             for key in keys:
                 self._files[key] = self._files.get(key, 0) + 1
@@ -99,7 +99,7 @@ class Newest:
         return [row for window in self._windows.get(key, {}).values() for row in window.values()]
 
     def stories(self, key: str) -> list[dict[str, Any]] | None:
-        """Return the stories of the last window of a key; None where none was told."""
+        """Return the stories of the last window of a key; None where there was none."""
         return self._stories.get(key)
 
     def told(self, shown: Shown, history: Sequence[Manifest], most: int) -> Told:
@@ -154,7 +154,7 @@ def now_of(
     expected, probability = judged(counts, documents, starts)
     typical = {(row["window_start"], row["topic"]): row["typical"] for row in table}
 
-    def told(at: int, column: int) -> list[Any]:
+    def judgement(at: int, column: int) -> list[Any]:
         seen, wanted = counts[at, column], expected[at, column]
         p = float(f"{probability[at, column]:.2g}")
         return [topics[column], round(float(seen), 1), round(float(wanted), 1), p]
@@ -168,13 +168,13 @@ def now_of(
             if topics[z] < len(shown.ids):
                 ids = [one["id"] for one in typical.get((starts[at], topics[z]), [])]
                 named = [shortened(id, most) for id in ids[:3]]
-                bursts.append([starts[at] // _MILLISECOND, *told(at, z), named])
+                bursts.append([starts[at] // _MILLISECOND, *judgement(at, z), named])
     return {
         "start": starts[last] // _MILLISECOND,
         "end": max(row["window_end"] for row in table) // _MILLISECOND,
         "documents": int(documents[last].max()),
         "judged": bool((~np.isnan(probability[last])).any()),
-        "rising": [told(last, z) for z in rising[:MOST_RISING]],
+        "rising": [judgement(last, z) for z in rising[:MOST_RISING]],
         "bursts": bursts,
         "groups": _groups(whole, shown, most, unit),
     }

@@ -33,7 +33,7 @@ from beam_topics.model.times import parse_time, to_iso
 WORDS, STORY_WORDS, FADING = 30, 60, 0.8
 LEAST_COSINE, SILENCE = 0.3, 3 * 86_400_000_000
 MOST_STORIES, MOST_COUNTED, MOST_DOCUMENTS = 2000, 50_000, 10_000
-# Stories of a window that are told, and the words, documents and topics that each names.
+# Stories of a window that are reported, and the words, documents and topics that each names.
 TOLD, TOLD_WORDS, TOLD_IDS, TOLD_TOPICS = 100, 10, 3, 3
 _LARGEST = 2**62
 # No word of a story has this weight: vectors have length 1, and fade.

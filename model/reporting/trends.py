@@ -169,7 +169,7 @@ def _row_order(row: Mapping[str, Any]) -> tuple[tuple[bool, Any], ...]:
 UNIT = 2**40
 # The group of documents whose group has no cell of its own.
 OTHERS = "(others)"
-# Groups of a window, beside documents without one and the others.
+# Groups of a window, apart from documents without one and the others.
 MOST_GROUPS = 1000
 # Typical documents of each topic in a cell.
 TYPICAL = 3

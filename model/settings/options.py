@@ -105,7 +105,7 @@ class Option:
         below: numbers must be below this one.
         usual: usual values, for messages.
         remedy: what to do about a value that is not allowed.
-        word: a word that is allowed beside numbers.
+        word: a word that is allowed as well as numbers.
         first: whether the short help shows the option.
         shared: whether records of several groups have the option.
         kinds: the kinds of a part.

@@ -126,7 +126,7 @@ def _rule(place: str, name: str, given: Any, options: Options) -> Rule:
         raise OptionError(place, given, f"fields: {', '.join(_FIELDS)}", "Correct the file.")
     values = {field: _value(place, field, value) for field, value in given.items()}
     if "words" in values and "topics" in values:
-        allowed, remedy = "nothing beside topics", "Write a rule of its own for the words."
+        allowed, remedy = "nothing else with topics", "Write a rule of its own for the words."
         raise OptionError(f"{place}.words", given["words"], allowed, remedy)
     _check_kind(place, values)
     if "groups" in values and read_settings_of(options).parse.fields.group is None:
@@ -144,7 +144,7 @@ def _rule(place: str, name: str, given: Any, options: Options) -> Rule:
 
         cut = Tokeniser(tokeniser_settings_of(options))
         values["words"] = tuple(sorted({one_word(f"{place}.words", one, cut) for one in words}))
-    # What is left out beside the other one does not hold.
+    # A bound that is left out while the other is given does not apply.
     if "false_alarms" in values:
         values.setdefault("false_discoveries", 1.0)
     elif "false_discoveries" in values:

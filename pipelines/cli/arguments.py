@@ -1,11 +1,11 @@
-"""Complete a command line: the options of a file, and those behind arguments without a name.
+"""Complete a command line: options of a file, and those of arguments without a name.
 
 :mod:`beam_topics.pipelines.cli.option_files` has the rules of the file. An argument without a name
 is a file of documents, or the folder of a run:
 
 ``train data.csv`` is ``train --input=data.csv`` with all that it writes in the folder
-``data.topics`` beside the file. Other programs take that folder: ``show data.topics``. Every option
-that is chosen so is printed to standard error, and ``run.yaml`` in the folder holds those of
+``data.topics`` next to the file. Other programs take that folder: ``show data.topics``. Every
+option that is chosen so is printed to standard error, and ``run.yaml`` in the folder holds those of
 ``train`` for the programs that follow. An option that is given wins.
 
 >>> run_folder("data/posts.csv.gz")
@@ -58,7 +58,7 @@ _ENDINGS = (*TEXT_ENDINGS, *BINARY_ENDINGS)
 def without_name(argv: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the arguments without a name, and the options, each as one argument.
 
-    The argument behind an option without ``=`` is taken for its value.
+    The argument after an option without ``=`` is taken for its value.
     """
     bare: list[str] = []
     rest: list[str] = []
@@ -75,13 +75,13 @@ def without_name(argv: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def run_folder(path: str) -> str:
-    """Return the folder beside the input for all that a run writes."""
+    """Return the folder next to the input for all that a run writes."""
     if not Path(path).exists() and re.search(r"[*?\[]", path):
         # The folder before the first part that matches several names.
         path = next(iter(names_in(path)), path)
         place = Path(literal_part(path).rpartition("/")[0])
     else:
-        # The folder of "." is beside it, too.
+        # The folder of "." is next to it, too.
         place = Path(path) if Path(path).name not in ("", "..") else Path(path).resolve()
     name = place.name.removesuffix(".gz")
     for ending in _ENDINGS:
@@ -95,7 +95,7 @@ def is_run(path: str) -> bool:
 
 
 def labels_beside(store: str) -> dict[str, str]:
-    """Return the options that name where labels go, beside the store of a run.
+    """Return the options that name where labels go, next to the store of a run.
 
     Returns:
         Empty where the store is not the folder ``models`` of this machine.
@@ -112,7 +112,7 @@ def of_learner(
     """Return the options of a program that learns: the input, and where everything goes."""
     if far := [path for path in files if "://" in path]:
         raise UsageError(
-            f"{far[0]}: a folder beside the input is made on this machine only. Give --input,"
+            f"{far[0]}: a folder next to the input is made on this machine only. Give --input,"
             " --model_store and --dead_letters."
         )
     found = {"input": ",".join(map(_input_of, files))}
@@ -133,7 +133,7 @@ def run_to_continue(prog: str, bare: Sequence[str]) -> tuple[str | None, list[st
         example = f"{shown(prog)} {runs[0]} february.csv --add_documents"
         page = f" {shown('serve')} {shlex.quote(runs[0])} shows its page." * (prog == "watch")
         raise UsageError(
-            f"{runs[0]}: give the files to learn next behind it, as in {example}.{page}"
+            f"{runs[0]}: give the files to learn next after it, as in {example}.{page}"
         )
     return (runs[0] if runs else None), files
 
@@ -149,7 +149,7 @@ def _input_of(path: str) -> str:
 
     Where the folder itself and folders within it have such files, the user has to say. Hidden ones,
     marks of tools and model stores are none, and lists of users and channels alone are no
-    documents. What is not read is told.
+    documents. What is not read is reported.
     """
     if not Path(path).is_dir():
         # What is a file is one, whatever commas it has; another argument may name several.
@@ -222,10 +222,10 @@ def _check_apart(inputs: Sequence[str], options: Mapping[str, str]) -> None:
         for name, part in _PARTS.items():
             value, inner = options.get(name, ""), Path(folder).resolve()
             if value and is_local(value) and Path(value).resolve().is_relative_to(inner):
-                beside = f"{inner.parent / inner.name}{ENDING}/{part}"
+                place = f"{inner.parent / inner.name}{ENDING}/{part}"
                 raise UsageError(
                     f"{folder}: --{name}={shlex.quote(value)} is in the folder that is read. Give"
-                    f" --{name}={shlex.quote(beside)}."
+                    f" --{name}={shlex.quote(place)}."
                 )
 
 
@@ -306,7 +306,7 @@ def _remedy(prog: str, path: str) -> str:
     )
 
 
-# What an argument without a name may be, beside the folder of a run.
+# What an argument without a name may be, apart from the folder of a run.
 _TAKES = ("text", "held_out", "input")
 
 

@@ -10,9 +10,9 @@ line is checked, and its help printed, before that.
 'news'
 
 An option that belongs to one kind of a choice alone is a field of its record, and
-:mod:`beam_topics.model.settings.compositions` refuses it beside another kind. An option that
+:mod:`beam_topics.model.settings.compositions` refuses it with another kind. An option that
 several kinds read, or that other pipelines have, for example ``--input``, is in a group of its own.
-The records name it in ``shared``, and :func:`settings_of_choice` refuses it beside a kind that does
+The records name it in ``shared``, and :func:`settings_of_choice` refuses it with a kind that does
 not.
 """
 
@@ -265,7 +265,7 @@ def settings_of_choice(
 
     Raises:
         UsageError: an option that the chosen kind needs is missing.
-        OptionError: an option has no effect beside the chosen kind, or has a wrong value.
+        OptionError: an option has no effect with the chosen kind, or has a wrong value.
     """
     made = compose(choice, options.given(item.name for item in options_of_choice(choice)))
     _check_shared(options, choice, made, elsewhere)

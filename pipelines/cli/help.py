@@ -1,7 +1,7 @@
 """The text of ``--help``: the options that matter, those of one choice, or all.
 
 ``--learner=infvoc --help`` shows the options of that learner, and no others. ``--births=on``
-beside ``--help`` leaves out the options of other kinds. ``--help=all`` shows every option.
+with ``--help`` leaves out the options of other kinds. ``--help=all`` shows every option.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ that only other programs have is left out, so that all programs of a project may
     space: [nasa, orbit, launch]
     hockey: goal team^300 season
 
-It maps names of topics to words, as a list or separated by spaces. The number behind ``^`` is
+It maps names of topics to words, as a list or separated by spaces. The number after ``^`` is
 that of the word's prior tokens, in place of ``--seed_strength``. The first name is that of topic 0.
 The tokeniser of the run cuts each word, because documents have the words that it returns.
 
@@ -209,7 +209,7 @@ def _line(option: str, name: str, words: Any, tokeniser: Tokeniser) -> str:
 
 
 def _cut(option: str, word: str, tokeniser: Tokeniser) -> str:
-    """Return the one word that the tokeniser makes of a word, with the number behind it."""
+    """Return the one word that the tokeniser makes of a word, with the number after it."""
     bare, tokens = word_and_tokens(word)
     found = one_word(option, bare, tokeniser)
     return found if tokens is None else f"{found}^{tokens}"

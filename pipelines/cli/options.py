@@ -2,7 +2,7 @@
 
 No two groups have an option of the same name, because all of them are in one namespace, but for one
 that is declared as shared. The records of this module say what the programs read, where they write,
-and what they show; other settings are beside their code in :mod:`beam_topics.model`.
+and what they show; other settings are next to their code in :mod:`beam_topics.model`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from beam_topics.pipelines.cli.groups import OptionGroup
 from beam_topics.pipelines.cli.values import check_webhook, is_webhook
 
 DAY = 86_400_000_000
-# The least window of trends of which bursts are told: a cycle of shorter ones has too many.
+# The least window of trends of which bursts are reported: a cycle of shorter ones has too many.
 LEAST_WINDOW = 60_000_000
 
 
@@ -251,7 +251,7 @@ class AddressSettings(Record):
 
 @dataclass(frozen=True)
 class MonitorSettings(AddressSettings, DeadLetterSettings, TrendPlaceSettings):
-    """What is watched beside a model store, and where the figures are."""
+    """What is watched in addition to a model store, and where the figures are."""
 
 
 @dataclass(frozen=True)
@@ -260,8 +260,8 @@ class ServiceSettings(AddressSettings):
 
     allowed_hosts: tuple[str, ...] = option(
         (),
-        "names of the service beside localhost and --host, with commas, as in topics.example; *"
-        " for any",
+        "names of the service in addition to localhost and --host, with commas, as in"
+        " topics.example; * for any",
         unit="names",
     )
     rate: float = option(

@@ -54,7 +54,7 @@ def learn_options_of(options: Options, words: Words = NO_WORDS) -> LearnOptions:
     tokeniser, parse = tokeniser_settings_of(options, words), read_settings_of(options).parse
     fields, where = parse.fields, settings_of(options, StoreSettings)
     if tokeniser.has_keys and fields.key is not None:
-        allowed = "nothing beside --key_from, which takes the keys from the texts"
+        allowed = "nothing with --key_from, which takes the keys from the texts"
         raise OptionError("--key_field", fields.key, allowed, "Leave one of the two out.")
     if settings.max_source_share < 1 and fields.source is None:
         raise OptionError(

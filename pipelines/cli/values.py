@@ -125,7 +125,7 @@ def megabytes(text: str) -> int:
 
 
 def or_word(parser: Callable[[str], Any], word: str) -> Callable[[str], Any]:
-    """Return a parser that takes one word beside what another parser takes."""
+    """Return a parser that takes one word as well as what another parser takes."""
 
     def parse(text: str) -> Any:
         try:

@@ -211,13 +211,13 @@ def print_start(store: ModelStore, entry: CheckpointEntry, point: str) -> None:
             f"{store.root} has version {newest.version}, and its newest checkpoint is of minibatch"
             f" {entry.sequence}: the run before was interrupted. {_FINISH}"
         )
-    told = (
+    line = (
         f"--add_documents: continues after minibatch {entry.sequence:,}, which ends at"
         f" {to_iso(entry.window_end)}."
     )
     # The end of an input publishes a version and writes a checkpoint after the same minibatch.
     lost = f" The run before was interrupted, and what it read later was not learned. {_FINISH}"
-    tell(told + lost * (entry.offered < entry.sequence))
+    tell(line + lost * (entry.offered < entry.sequence))
 
 
 def print_end(counted: Mapping[str, int]) -> None:

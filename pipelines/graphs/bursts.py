@@ -37,7 +37,7 @@ _SENT: dict[str, tuple[Callable[[Rule], str], str, str]] = {
 def told_rules(options: Options) -> tuple[list[Rule], list[Rule]]:
     """Return the rules by which trends are judged, and those of events that versions note.
 
-    There are none of the former where no burst is told.
+    There are none of the former where no burst is reported.
 
     Raises:
         OptionError: The file of rules cannot be used, or has rules of bursts without trends.
@@ -49,11 +49,11 @@ def told_rules(options: Options) -> tuple[list[Rule], list[Rule]]:
     alerts = settings_of(options, AlertSettings).alerts
     judged = trends.trends is not None and (trends.window or DAY) >= LEAST_WINDOW
     if alerts is not None and rules and not judged:
-        allowed = "a file beside --trends, in windows of a minute or more"
+        allowed = "a file together with --trends, in windows of a minute or more"
         remedy = "Add --trends, for example --trends=trends, and a longer --trends_window."
         raise OptionError("--alerts", alerts, allowed, remedy)
-    told = judged and (events.events is not None or alerts is not None)
-    return rules if told else [], noted
+    is_sent = judged and (events.events is not None or alerts is not None)
+    return rules if is_sent else [], noted
 
 
 def write_bursts(
@@ -63,7 +63,7 @@ def write_bursts(
     rules: Sequence[Rule],
     runs: Mapping[str, int] | None = None,
 ) -> list[beam.PCollection]:
-    """Write bursts where rules send them, and stories and words beside trends in files.
+    """Write bursts where rules send them, and stories and words next to trends in files.
 
     Args:
         trends: The rows of trends.

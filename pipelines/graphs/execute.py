@@ -240,8 +240,8 @@ def run(
     )
     tell(listed or _NOTHING)
     # The order of the records is no time.
-    if options.get("time_from") != "order" and (behind := lags(metrics.newest)):
-        tell(behind)
+    if options.get("time_from") != "order" and (line := lags(metrics.newest)):
+        tell(line)
     refused = report(metrics)
     if refused is None or refused.used > 0:
         then(found)

@@ -20,7 +20,7 @@ from beam_topics.transforms.infer import InferByKey, InferTogether, check_traini
 
 
 def build(pipeline: beam.Pipeline, options: Options) -> None:
-    """Wire the graph: read, infer and write, with the coverage beside."""
+    """Wire the graph: read, infer and write, and the coverage."""
     source = source_settings_of(options)
     settings = inference_settings_of(options)
     # The other sources have no end. Refuse them before a broker is asked for anything.

@@ -1,4 +1,4 @@
-"""JSON lines beside models and mixtures: dead letters, events, coverage reports."""
+"""JSON lines next to models and mixtures: dead letters, events, coverage reports."""
 
 from __future__ import annotations
 

@@ -70,10 +70,10 @@ def page_of(store: ModelStore, manifest: Manifest, options: Options) -> bytes:
 
 
 def _profile(path: Path, limits: Limits) -> list[list[str]] | None:
-    """Return the summary of the profile beside a model store; another file there is refused."""
+    """Return the summary of the profile next to a model store; another file there is refused."""
     if not path.is_file():
         return None
-    allowed = "a store beside a profile that train wrote"
+    allowed = "a store next to a profile that train wrote"
     try:
         summary = json.loads(read_text("--model_store", str(path), allowed))["summary"]
         return [[shortened(str(text), limits.name) for text in pair] for pair in summary[:_LINES]]

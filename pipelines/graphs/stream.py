@@ -1,4 +1,4 @@
-"""The graph of ``beam-topics stream``: documents are learned, and labelled beside it."""
+"""The graph of ``beam-topics stream``: documents are learned and labelled."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from beam_topics.transforms.label import Label
 
 
 def build_stream(pipeline: beam.Pipeline, options: Options, beginning: Beginning) -> None:
-    """Build the graph: read, sequence, learn, publish; label and infer beside it.
+    """Build the graph: read, sequence, learn, publish, and label.
 
     ``Label`` takes the numbered minibatches and the references to versions.
     """

@@ -116,7 +116,7 @@ def test_both_ways_to_keys_are_refused(run, capsys):
         flags += [f"--output={run / 'none'}"] if program is stream else []
         assert program.main(flags) == 2
         assert (
-            "--key_field: 'said' was given; allowed is nothing beside --key_from, which takes the"
+            "--key_field: 'said' was given; allowed is nothing with --key_from, which takes the"
             " keys from the texts. Leave one of the two out."
         ) in capsys.readouterr().err
 

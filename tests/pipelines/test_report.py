@@ -167,5 +167,5 @@ def test_what_the_input_was_is_shown(run, tmp_path, capsys):
     for text in ("{", "[]", '{"summary": 7}'):
         profile.write_text(text)
         assert report.main([f"--model_store={run / 'models'}", f"--output={page}"]) == 2
-        assert "allowed is a store beside a profile that train wrote" in capsys.readouterr().err
+        assert "allowed is a store next to a profile that train wrote" in capsys.readouterr().err
     profile.unlink()

@@ -15,14 +15,14 @@ the watermark of the stream are late.
     (documents, dead_letters) = pipeline | ReadKafka(settings, ParseSettings(), TokeniserSettings())
 
 The watermark of a partition is the largest document time so far minus ``max_delay``, the expected
-disorder within a partition. A document behind the watermark is late and joins the window that is
-open. The time of a document counts for the watermark only up to the time of its message, so a
-document with a time in the future does not close windows early. One that is later than its message
-by more than ``max_future`` becomes a dead letter.
+disorder within a partition. A document that is older than the watermark is late and joins the
+window that is open. The time of a document counts for the watermark only up to the time of its
+message, so a document with a time in the future does not close windows early. One that is later
+than its message by more than ``max_future`` becomes a dead letter.
 
 The watermark of the stream is the smallest one of its partitions. Prism does not keep it: it takes
 the watermark of a source from the partitions that its last bundle read. A partition that is ahead
-would carry the stream past one that is behind. So the watermark of each partition is bounded by the
+would carry the stream past one that lags. So the watermark of each partition is bounded by the
 slowest one that this process reads (:class:`PartitionWatermarks`). On Prism all partitions are in
 one process. On a runner that keeps the smallest watermark the bound changes nothing. A partition
 without a report for a minute is read elsewhere now, and is left out.
@@ -240,7 +240,7 @@ class ListPartitions(beam.DoFn, LogProvider):
     """Emit each :class:`Partition` of the topic once, and look for new ones every ten seconds.
 
     The list of partitions is a log. The numbers of partitions are its positions, so what is left of
-    its range begins behind the partitions that were emitted. With ``until="end"`` it ends after one
+    its range begins after the partitions that were emitted. With ``until="end"`` it ends after one
     look. Its watermark holds nothing back, and is no end of the stream.
     """
 
@@ -362,7 +362,7 @@ class PartitionReader:
     def _handle_error(self, message: Any) -> None:
         """Handle a message that reports an error.
 
-        At the end of the partition the position moves behind offsets that hold no message. Errors
+        At the end of the partition the position moves past offsets that hold no message. Errors
         that the client retries are ignored.
 
         Raises:
@@ -385,7 +385,7 @@ class PartitionReader:
             raise SourceError(f"{self._place}: {error.str()}")
 
     def _skip(self, offset: int) -> None:
-        """Move behind an offset that holds no document."""
+        """Move past an offset that holds no document."""
         self.position, self._skipped = (offset + 1,), (offset,)
 
     def _pause(self) -> Pause:

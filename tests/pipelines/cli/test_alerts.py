@@ -77,7 +77,7 @@ FIELDS = "topics, groups, words, false_discoveries, false_alarms, tells, again_a
         ("a: {words: the}", "a.words: 'the' was given; .* returns as one word. It returns nothing"),
         ("a: {words: York city}", "a.words: 'York city' .* It returns 'york' and 'city'"),
         ("a: {words: x^2}", "a.words: .* as one word"),
-        ("a: {words: sea, topics: 1}", "a.words: 'sea' was given; allowed is nothing beside topic"),
+        ("a: {words: sea, topics: 1}", "a.words: 'sea' was given; allowed is nothing else with to"),
         ("a: {false_alarms: 0}", "a.false_alarms: '0' was given; allowed is alarms in a hundred"),
         ("a: {false_alarms: 101}", "a.false_alarms: '101' .* above 0 and at most 100. Correct"),
         ("a: {false_alarms: nan}", "a.false_alarms: 'nan' was"),

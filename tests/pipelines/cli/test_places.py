@@ -344,7 +344,7 @@ def test_a_run_learns_more_documents_as_it_has_learned(here, capsys):
     [
         (
             ["posts.topics"],
-            "give the files to learn next behind it, as in .* posts.topics february",
+            "give the files to learn next after it, as in .* posts.topics february",
         ),
         (["posts.topics", "posts.topics", "a.jsonl"], "stands before it already. Leave it out."),
     ],
@@ -425,7 +425,7 @@ def test_a_wrong_argument_is_refused(here, capsys):
         " -m beam_topics.pipelines.show takes it; --help lists the options.\n"
     )
     assert train.main(["gs://bucket/a.jsonl"]) == 2
-    assert "a folder beside the input is made on this machine only" in capsys.readouterr().err
+    assert "a folder next to the input is made on this machine only" in capsys.readouterr().err
     assert train.main(["absent.jsonl"]) == 2
     assert "a path or a glob that matches at least one file" in capsys.readouterr().err
 
