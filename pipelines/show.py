@@ -13,7 +13,7 @@ from itertools import compress
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.evaluation.coherence import judge
-from beam_topics.model.learner_log.known import documents_at_hand
+from beam_topics.model.learner_log.at_hand import documents_at_hand
 from beam_topics.model.publishing.manifest import Manifest, topics_in_use
 from beam_topics.model.publishing.version_events import summary_of
 from beam_topics.model.reporting.shown import Shown

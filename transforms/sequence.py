@@ -150,25 +150,19 @@ class SequenceDoFn(StatefulDoFn[SequenceHead]):
         self.timer_fired(key, time)
         current = self.read_head(key, head)
         self._check_newer(key, current, bag)
-        cuts, until = self._repeats(key, current), time.micros
-        if cuts:
-            mirror = self.mirror(key)
-            until = complete_until(current, mirror, bag, until, self._settings, cuts)
+        cuts, mirror, settings = self._repeats(key, current), self.mirror(key), self._settings
+        until = complete_until(current, mirror, bag, time.micros, settings, cuts)
+        budget = self.take_budget(0)
         for closed in sequencing.close_windows(
-            current,
-            self.mirror(key),
-            bag,
-            time=until,
-            settings=self._settings,
-            budget=self.take_budget(0),
+            current, mirror, bag, time=until, settings=settings, budget=budget
         ):
             current = closed.head
             self.take_budget(sum(len(link.payload) for link in closed.links))
             yield from self._outputs(key, closed)
         self.write_head(key, current, head)
         if (due := current.pending.due) is not None and due <= time.micros:
-            # A window that lacks documents is looked at again when a later one is due.
-            self.set_timer(key, timer, time.micros if due <= until or not cuts else cuts.patience)
+            # A window that lacks documents waits for the timer of a later one.
+            self.set_timer(key, timer, cuts.patience if cuts and due > until else time.micros)
         elif time.micros >= END_OF_STREAM:
             end = NumberedMinibatch.end(current.sequence, current.chain)
             self._start.check(key.decode(), end)

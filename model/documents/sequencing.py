@@ -211,9 +211,14 @@ def window_ends(times: LongArray, settings: SequenceSettings) -> LongArray:
 
 
 def complete_until(
-    head: SequenceHead, mirror: Mirror, bag: Bag, time: int, settings: SequenceSettings, cuts: Cuts
+    head: SequenceHead,
+    mirror: Mirror,
+    bag: Bag,
+    time: int,
+    settings: SequenceSettings,
+    cuts: Cuts | None,
 ) -> int:
-    """Return up to which time windows of a restored job may close.
+    """Return up to which time windows may close; those of a restored job wait for their documents.
 
     Args:
         head: The state of the sequence.
@@ -221,12 +226,12 @@ def complete_until(
         bag: The bag of the buffer.
         time: The event time in microseconds.
         settings: The settings of windows and minibatches.
-        cuts: The windows that the job repeats.
+        cuts: The windows that a restored job repeats; None for none.
 
     Returns:
         ``time``, or a time before the first window that lacks a document.
     """
-    if time >= cuts.patience:
+    if cuts is None or time >= cuts.patience:
         return time
     mirror = pending.matched(head.pending, mirror, bag)
     for end in cuts.between(head.closed, time):

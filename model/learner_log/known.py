@@ -24,14 +24,10 @@ import numpy as np
 from beam_topics.model.arrays import LongArray
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.cuts import Cuts, Hashes
-from beam_topics.model.documents.document import Document
 from beam_topics.model.documents.minibatch import Minibatch, Ranges, joined, offsets_in
 from beam_topics.model.documents.settings import SequenceSettings
-from beam_topics.model.errors import DamagedDataError, OptionError
-from beam_topics.model.learner_log.head import checkpoint_from_bytes
-from beam_topics.model.learner_log.options import LearnOptions, settings_in
-from beam_topics.model.learners import learner_for
-from beam_topics.model.learners.base import HoldsDocuments
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.stored import checks, wire
 
@@ -91,7 +87,10 @@ class Segment:
         return found
 
     def _check_windows(self) -> None:
-        if any(len(one) != 3 or one[1] < 1 for one in self.windows):
+        if any(
+            len(one) != 3 or one[1] < 1 or max(map(abs, one)) > checks.LARGEST
+            for one in self.windows
+        ):
             allowed = "ends, numbers above 0, and ends"
             checks.refuse("windows of known documents", repr(self.windows[:3]), allowed)
         counted = sum(count for _, count, _ in self.windows)
@@ -218,65 +217,46 @@ def cuts_after(options: LearnOptions, key: str, sequence: int, closed: int | Non
     Raises:
         DamagedDataError: What is known is damaged.
     """
-    store, windows = options.opened(), options.sequence
-    newest = store.latest(key)
-    if newest is None or newest.sequence <= sequence:
+    windows, segments = options.sequence, segments_after(options.opened(), key, sequence)
+    if not segments or not all(segment.windows for segment in segments):
         return None
-    entries = {one.digest: one for one in store.checkpoints(key) if not one.island}
-    digest = next((name for name, one in entries.items() if one.chain == newest.chain), "")
-    hashes, ends, patience = [np.zeros(0, np.uint64)], [np.zeros(0, np.int64)], 0
-    while digest and (digest not in entries or entries[digest].sequence > sequence):
-        data = store.get_known(key, digest) if digest in entries else None
-        segment = Segment.from_bytes(data) if data is not None else Segment("", hashes[0])
-        if not segment.windows:
-            return None
-        hashes.append(segment.hashes)
-        ends.append(segment.ends)
-        patience = max(patience, *(reach for _, _, reach in segment.windows))
-        digest = segment.before
-    found, due = np.concatenate(hashes), np.concatenate(ends)
-    is_open = found > 0 if closed is None else (found > 0) & (due > closed)
-    if not is_open.any():
+    hashes = np.concatenate([segment.hashes for segment in segments])
+    ends = np.concatenate([segment.ends for segment in segments])
+    after = windows.window_end(int(ends.max()))
+    reaches = (reach for segment in segments for _, _, reach in segment.windows)
+    # An erased document does not come again.
+    is_open = hashes > 0 if closed is None else (hashes > 0) & (ends > closed)
+    hashes, ends = hashes[is_open], ends[is_open]
+    order = np.lexsort((ends, hashes))
+    if not len(order):
         return None
-    order, after = np.lexsort((due[is_open], found[is_open])), windows.window_end(int(due.max()))
     return Cuts(
-        found[is_open][order],
-        due[is_open][order],
+        hashes[order],
+        ends[order],
         after,
-        max(after, patience),
+        max(after, *reaches),
         lambda block: hashes_of(facts_in([block]), options.id_from, windows),
     )
 
 
-def documents_at_hand(store: ModelStore, key: str, island: int) -> Block:
-    """Return the documents that the newest checkpoint of an island holds.
+def segments_after(store: ModelStore, key: str, sequence: int) -> list[Segment]:
+    """Return what was learned from a minibatch on, or from one before it, to the newest version.
 
-    The default learner holds a sample of all documents and, with births, its newest ones.
-
-    Args:
-        store: The model store.
-        key: The model key.
-        island: The island of the version.
+    Returns:
+        The segments, the newest first; none without such a version, or where one is missing.
 
     Raises:
-        OptionError: There is no checkpoint, or the learner holds no documents.
-        DamagedDataError: What is stored is damaged.
+        DamagedDataError: A segment is damaged.
     """
-    bound = store.bound(key)
-    of_settings = [e for e in store.checkpoints(key) if e.settings_digest == bound["digest"]]
-    entries = [entry for entry in of_settings if entry.island == island]
-    settings = settings_in(bound["settings"])
-    learner = learner_for(settings)
-    if not entries or not isinstance(learner, HoldsDocuments):
-        lacking = "has no checkpoint" if not entries else f"is of --learner={settings.kind}"
-        raise OptionError(
-            "--mixed",
-            True,
-            f"a model store whose checkpoints hold documents; this one {lacking}",
-            "Leave it out, and judge by documents of your own: beam-topics evaluate"
-            " --coherence_with.",
-        )
-    newest = max(entries, key=lambda entry: entry.sequence)
-    _, state = checkpoint_from_bytes(store.get_checkpoint(key, newest.digest))
-    held = list(learner.held(learner.load(settings, key, island, state)))
-    return Block.of_words([Document("", 0, "")] * len(held), held) if held else Block.empty()
+    newest, found = store.latest(key), list[Segment]()
+    if newest is None or newest.sequence <= sequence:
+        return found
+    entries = {one.digest: one for one in store.checkpoints(key) if not one.island}
+    digest = next((name for name, one in entries.items() if one.chain == newest.chain), "")
+    while digest and (digest not in entries or entries[digest].sequence > sequence):
+        data = store.get_known(key, digest) if digest in entries else None
+        if data is None:
+            return []
+        found.append(Segment.from_bytes(data))
+        digest = found[-1].before
+    return found

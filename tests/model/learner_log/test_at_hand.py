@@ -4,7 +4,7 @@ import pytest
 from exported import documents, learned
 
 from beam_topics.model.errors import OptionError
-from beam_topics.model.learner_log.known import documents_at_hand
+from beam_topics.model.learner_log.at_hand import documents_at_hand
 from beam_topics.model.publishing.store import ModelStore
 
 

@@ -291,7 +291,7 @@ def test_windows_of_known_documents_are_sealed_and_count_them():
     assert Segment.from_bytes(data).ends.tolist() == [10, 20, 20]
     with pytest.raises(DamagedDataError, match="content they were written with"):
         Segment.from_bytes(data.replace(b"[10,1,30]", b"[11,1,30]"))
-    for wrong in ([[10, 1]], [[10, 0, 30], [20, 3, 30]], [[10, 1, 30]]):
+    for wrong in ([[10, 1]], [[10, 0, 30], [20, 3, 30]], [[10, 1, 30]], [[10, 3, 2**63]]):
         with pytest.raises(DamagedDataError, match="windows of known documents"):
             Segment.from_bytes(replace(known, windows=wrong).to_bytes())
 
