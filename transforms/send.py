@@ -14,8 +14,8 @@ have acknowledged all of its messages. If they refuse one, the bundle fails and 
 
 Events may be posted to a webhook, which gives dead letters: bytes (JSON).
 :mod:`beam_topics.model.reporting.webhook` has the form of a request. A request without an answer,
-and one whose status is 429 or 5xx, is repeated after the pauses of :data:`PAUSES`; any status other
-than 2xx refuses the event at once, as do redirects, which are not followed. An event that is not
+and one whose status is 429 or 5xx, is repeated after the pauses of :data:`PAUSES`; any other status
+outside 2xx refuses the event at once, as do redirects, which are not followed. An event that is not
 delivered is a dead letter. The events after it in its bundle are tried once until one is delivered,
 so a receiver that is down delays a bundle by the pauses of one event only.
 """
