@@ -6,9 +6,10 @@ To a Kafka topic they go as JSON messages.
     rows: bytes (JSON) -> nothing
     events: bytes (JSON) -> nothing
 
-The value of a message is the line that a file would have. The key of a message is a JSON list: key,
-id, timestamp and model version for a mixture; key, version and number for an event;
-:data:`beam_topics.model.reporting.trends.TREND_KEY` for a row of trends. Readers drop repeated
+The value of a message is the line that a file would have. The key of a mixture's message is the
+JSON list of key, id, timestamp and model version, that of an event's the list of key, version and
+number, and that of a row of trends the list of
+:data:`beam_topics.model.reporting.trends.TREND_KEY`. Readers drop repeated
 messages by this key, and a compacted topic drops them by itself. A bundle ends when the brokers
 have acknowledged all of its messages. If they refuse one, the bundle fails and is retried.
 

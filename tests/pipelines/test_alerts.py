@@ -86,7 +86,11 @@ def test_a_word_that_bursts_in_a_group_is_an_alarm_by_the_days_of_an_earlier_run
         ("a: {words: the}", (), "a.yaml: a.words: 'the' was given; allowed is words that"),
         ("a: {to: 'https://a.example/x'}", (), "a.to: 'https://a.example/x' was given; allowed is"),
         ("a: {to: 'kafka:x'}", (), "--kafka_servers is missing. --alerts=kafka:x needs it"),
-        ("a:", ("--trends_window=30s",), "--alerts: '{path}' was given; allowed is a file together"),
+        (
+            "a:",
+            ("--trends_window=30s",),
+            "--alerts: '{path}' was given; allowed is a file together",
+        ),
     ],
 )
 def test_a_wrong_file_is_refused_before_anything_is_written(

@@ -59,7 +59,7 @@ def test_the_documents_name_the_key_that_the_code_has():
     assert documented() == ROW_KEY
     for path in ("docs/running.md", "transforms/send.py"):
         text = " ".join((ROOT / path).read_text(encoding="utf-8").split())
-        assert "a JSON list: key, id, timestamp and model version for a mixture" in text
+        assert "the JSON list of key, id, timestamp and model version" in text
 
 
 def test_a_messages_key_has_the_values_of_the_row():
