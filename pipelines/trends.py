@@ -112,8 +112,8 @@ def _table(rows: Sequence[Mapping[str, Any]], names: Sequence[str], hidden: Sequ
 
 
 def _burst_table(bursts: Sequence[Burst], names: Sequence[str]) -> Any:
-    names = figures("documents", "expected", "probability")
-    table = table_of("window", wide("topic"), *names)
+    counts = figures("documents", "expected", "probability")
+    table = table_of("window", wide("topic"), *counts)
     for one in bursts:
         counted = (f"{one.documents:,.0f}", f"{one.expected:,.1f}", f"{one.probability:.1e}")
         table.add_row(day(one.start), plain(names[one.topic]), *counted)

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from reported import DAY, published
+from reported import DAY, published, trends_of
 
 from beam_topics.model.reporting.trends import rows_of_file
 from beam_topics.model.times import parse_time, to_iso
@@ -134,6 +134,18 @@ def test_a_stream_groups_by_a_field(tmp_path):
     rows = [row for row in rows_of(tmp_path / "trends") if row["topic"] is None]
     assert {row["group"] for row in rows} == {"north", "süd", ""}
     assert sum(row["documents"] for row in rows) == 60
+
+
+def test_bursts_are_listed_with_the_names_of_their_topics(tmp_path, capsys):
+    store = published(tmp_path / "models", versions=1)
+    trends_of(tmp_path / "trends", burst=4)
+    shown = [f"--model_store={store.root}", f"--rows={tmp_path / 'trends'}"]
+    names = ["--topic_ids=4", "--topic_name=Harbours"]
+    assert topics.main([shown[0], *names]) == 0
+    capsys.readouterr()
+    assert trends.main(shown) == 0
+    _, found = capsys.readouterr().out.split("the last bursts")
+    assert re.search(r"1970-01-20 +│ 4 +Harbours +│ +60 │", found)
 
 
 def check_program(folder, root, capsys):
