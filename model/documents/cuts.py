@@ -22,8 +22,9 @@ What the job learned after its newest version is not recorded, because nobody ha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -34,7 +35,7 @@ from beam_topics.model.documents.block import Block
 Hashes = npt.NDArray[np.uint64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Cuts:
     """The recorded windows of a model key; there is at least one document.
 
@@ -52,16 +53,20 @@ class Cuts:
     patience: int
     hashes_of: Callable[[Block], Hashes]
 
+    @cached_property
+    def windows(self) -> list[int]:
+        """The ends of the windows, ascending."""
+        found: list[int] = np.unique(self.ends).tolist()
+        return found
+
     @property
     def newest(self) -> int:
         """The end of the newest window."""
-        return int(self.ends.max())
+        return self.windows[-1]
 
-    def between(self, closed: int | None, time: int) -> Iterator[int]:
-        """Yield the ends of the windows after the last closed one and up to a time, ascending."""
-        for end in np.unique(self.ends).tolist():
-            if (closed is None or closed < end) and end <= time:
-                yield end
+    def between(self, closed: int | None, time: int) -> list[int]:
+        """Return the ends of the windows after the last closed one and up to a time, ascending."""
+        return [end for end in self.windows if (closed is None or closed < end) and end <= time]
 
     def joined(self, block: Block, ends: LongArray) -> LongArray:
         """Return the end of the window that each document joins, int64[D].

@@ -181,8 +181,8 @@ class Mirror:
         return [entry.payload for entry in self.entries_at(due)]
 
     def entries_at(self, due: int) -> list[Entry]:
-        """Return the entries that are due at exactly this time."""
-        return self._entries[due]
+        """Return the entries that are due at exactly this time; none where nothing is."""
+        return self._entries.get(due, [])
 
     def due_by(self, time: int) -> list[int]:
         """Return the due times up to ``time``, ascending."""

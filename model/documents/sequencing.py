@@ -235,10 +235,9 @@ def complete_until(
         return time
     mirror = pending.matched(head.pending, mirror, bag)
     for end in cuts.between(head.closed, time):
-        entries = mirror.entries_at(end) if end in mirror.dues else []
         waiting = [
             Block.from_bytes(entry.payload).take(np.flatnonzero(_ends_of(entry, settings) == end))
-            for entry in entries
+            for entry in mirror.entries_at(end)
         ]
         if cuts.lacks(end, waiting):
             return end - 1

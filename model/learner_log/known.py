@@ -24,7 +24,7 @@ import numpy as np
 from beam_topics.model.arrays import LongArray
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.cuts import Cuts, Hashes
-from beam_topics.model.documents.minibatch import Minibatch, Ranges, joined, offsets_in
+from beam_topics.model.documents.minibatch import Ranges, joined, offsets_in
 from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.learner_log.options import LearnOptions
@@ -109,17 +109,18 @@ def _seal(before: str, hashes: bytes, offsets: Ranges, windows: Windows) -> byte
     return wire.digest(before.encode(), hashes, *more)
 
 
-def windows_of(pairs: Iterable[tuple[Minibatch, int]]) -> Windows:
-    """Return in which windows the documents of minibatches that follow each other were learned.
+def windows_of(minibatches: Iterable[tuple[int, int, int]]) -> Windows:
+    """Return the windows of minibatches that follow each other, several of one window together.
 
     Args:
-        pairs: The minibatches, each with the reach of its link.
+        minibatches: The end of each one's window, the number of its documents, and the reach of its
+            link.
     """
     found: Windows = []
-    for one, reach in pairs:
-        if not found or found[-1][0] != one.window_end:
-            found.append([one.window_end, 0, reach])
-        found[-1][1:] = found[-1][1] + len(one), max(found[-1][2], reach)
+    for end, documents, reach in minibatches:
+        if not found or found[-1][0] != end:
+            found.append([end, 0, reach])
+        found[-1][1:] = found[-1][1] + documents, max(found[-1][2], reach)
     return found
 
 
@@ -164,11 +165,24 @@ def known_up_to(store: ModelStore, key: str, digest: str) -> Hashes:
         DamagedDataError: A segment is damaged.
     """
     parts, count = [np.zeros(0, np.uint64)], 0
-    while digest and count < MOST_KNOWN and (data := store.get_known(key, digest)) is not None:
-        segment = Segment.from_bytes(data)
+    for segment in segments_up_to(store, key, digest):
         parts.append(segment.hashes)
-        count, digest = count + len(segment.hashes), segment.before
+        count += len(segment.hashes)
+        if count >= MOST_KNOWN:
+            break
     return np.concatenate(parts)
+
+
+def segments_up_to(store: ModelStore, key: str, digest: str) -> Iterator[Segment]:
+    """Yield what was learned up to a checkpoint of island 0, the newest first, as far as is known.
+
+    Raises:
+        DamagedDataError: A segment is damaged.
+    """
+    while digest and (data := store.get_known(key, digest)) is not None:
+        segment = Segment.from_bytes(data)
+        yield segment
+        digest = segment.before
 
 
 def offsets_after(
@@ -253,10 +267,11 @@ def segments_after(store: ModelStore, key: str, sequence: int) -> list[Segment]:
         return found
     entries = {one.digest: one for one in store.checkpoints(key) if not one.island}
     digest = next((name for name, one in entries.items() if one.chain == newest.chain), "")
-    while digest and (digest not in entries or entries[digest].sequence > sequence):
-        data = store.get_known(key, digest) if digest in entries else None
-        if data is None:
-            return []
-        found.append(Segment.from_bytes(data))
-        digest = found[-1].before
-    return found
+    for segment in segments_up_to(store, key, digest):
+        found.append(segment)
+        before = entries.get(segment.before)
+        if not segment.before or (before and before.sequence <= sequence):
+            return found
+        if before is None:
+            break
+    return []

@@ -495,11 +495,13 @@ class Session(Replayer):
         links = sorted(found, key=lambda link: link.sequence)
         learned = [link.offsets for link in links] if len(links) == count else None
         offsets = offsets_after(self.store, self.key, before, learned)
-        minibatches = [link.minibatch() for link in links]
-        hashes = hashes_of(facts_in(minibatches), self.options.id_from, self.options.sequence)
-        reaches = (link.reach for link in links)
-        windows = windows_of(zip(minibatches, reaches, strict=True)) if offsets else []
-        segment = Segment(before, hashes, offsets, windows)
+        hashes, cut = [np.zeros(0, np.uint64)], []
+        for link in links:
+            minibatch, options = link.minibatch(), self.options
+            hashes.append(hashes_of(facts_in([minibatch]), options.id_from, options.sequence))
+            cut.append((minibatch.window_end, len(minibatch), link.reach))
+        windows = windows_of(cut) if offsets else []
+        segment = Segment(before, np.concatenate(hashes), offsets, windows)
         self.store.put_known(self.key, digest, segment.to_bytes())
 
     def _measured(self, live: Live, before: int, tokens: int) -> int:

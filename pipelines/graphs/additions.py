@@ -194,8 +194,7 @@ def additions_began(learning: LearnOptions) -> dict[str, int]:
         return {}
     return {
         key: store.resume_point(key, run.start, learning.settings.islands)[0].sequence
-        for key in store.keys()  # noqa: SIM118
-        if store.has_checkpoints(key)
+        for key in filter(store.has_checkpoints, store.keys())
     }
 
 

@@ -74,13 +74,15 @@ function filteredDocuments() {
     marks, h("label", {}, "From ", on("from", "input", { type: "date", value: wanted.from })), h("label", {}, "To ", on("to", "input", { type: "date", value: wanted.to })), status), holder];
 }
 
+/* Return the share of a topic in a document, and its mean over some. */
 const shareIn = (n, topic) => D.documents.mixture[n].find(([z]) => z === topic)?.[1] ?? 0;
+const meanShareIn = (some, topic) => some.reduce((sum, n) => sum + shareIn(n, topic), 0) / some.length;
 
 /* Return the mean shares of topics in those of some documents that are of the sample; nothing without one. */
 function topicsOf(found) {
   const sample = new Set(D.documents.sample), some = found.filter(n => sample.has(n)), passes = new Set(some), means = meanLabels(n => passes.has(n));
   if (!some.length) return [];
-  const shares = z => some.reduce((sum, n) => sum + shareIn(n, z), 0) / some.length;
+  const shares = z => meanShareIn(some, z);
   const rows = TOPICS.map(z => [cell(topicLink(z), D.topics.name[z]), cell(percent(shares(z)), shares(z)), ...labelCell(means, z)]);
   return [section("Their topics", table({ caption: `Mean shares in ${plural(some.length, "document")} of the sample`, sorted: 1, most: 5,
     columns: [{ name: "Topic" }, { name: "Mean share", number: true }, ...labelColumn(means)], rows: rows.sort((a, b) => b[1].value - a[1].value) }))];

@@ -102,7 +102,6 @@ function splitOfSample(mark, within) {
     of.get(name).push(n);
   });
   const columns = [...of].sort(([a, x], [b, y]) => y.length - x.length || (a < b ? -1 : 1)).slice(0, MOST_COLUMNS);
-  const mean = (numbers, z) => numbers.reduce((sum, n) => sum + shareIn(n, z), 0) / numbers.length;
   return of.size < 2 ? null : [`Mean share in ${plural(some.length, "document")} of the sample by ${mark}`, of.size,
-    columns.map(([name, numbers]) => [name, D.topics.id.map((_, z) => mean(numbers, z))])];
+    columns.map(([name, numbers]) => [name, D.topics.id.map((_, z) => meanShareIn(numbers, z))])];
 }

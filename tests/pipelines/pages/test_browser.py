@@ -344,14 +344,16 @@ def test_groups_of_documents_are_told_as_text(browser, tmp_path):
     page.close()
 
 
+def grouped(path, rows):
+    """Documents of three teams, one without a name, as ``documents_of`` writes them."""
+    groups = [HOSTILE[0], "b", None]
+    made = [{**row, "text": "unknown", "team": groups[n % 3]} for n, row in enumerate(rows)]
+    path.write_text("\n".join(map(json.dumps, made)) + "\n")
+
+
 def test_without_rows_of_groups_topics_are_split_by_those_of_the_sample(
     browser, tmp_path, monkeypatch
 ):
-    def grouped(path, rows):
-        groups = [HOSTILE[0], "b", None]
-        made = [{**row, "text": "unknown", "team": groups[n % 3]} for n, row in enumerate(rows)]
-        path.write_text("\n".join(map(json.dumps, made)) + "\n")
-
     monkeypatch.setattr(f"{__name__}.documents_of", grouped)
     path, page = page_at(tmp_path, given=["--group_field=team"]), browser.new_page()
     page.goto(f"{path.as_uri()}#/time/1970-01..1970-03")
@@ -406,11 +408,6 @@ def test_documents_are_filtered_by_topic_label_and_time(tab):
 
 
 def test_documents_are_filtered_by_group(browser, tmp_path, monkeypatch):
-    def grouped(path, rows):
-        groups = [HOSTILE[0], "b", None]
-        made = [{**row, "text": "unknown", "team": groups[n % 3]} for n, row in enumerate(rows)]
-        path.write_text("\n".join(map(json.dumps, made)) + "\n")
-
     monkeypatch.setattr(f"{__name__}.documents_of", grouped)
     path, page = page_at(tmp_path, given=["--group_field=team"]), browser.new_page()
     page.goto(f"{path.as_uri()}#/documents")
